@@ -1,0 +1,1 @@
+//! Pairing, comparison, verdict, claim check.

@@ -1,0 +1,1 @@
+//! Microbenchmarks and native twins that fill a machine profile.

@@ -1,0 +1,1 @@
+//! Campaigns: schedule, journal, resume, stopping, budget.

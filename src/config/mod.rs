@@ -1,0 +1,1 @@
+//! Experiments: TOML sections, validation, the plan and scaling.

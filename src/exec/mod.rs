@@ -1,0 +1,1 @@
+//! Child processes: argv, cgroup, affinity, deadline, watchdog, capture, kill.

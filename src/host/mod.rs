@@ -1,0 +1,1 @@
+//! The host: cgroups, swap, ramdisks, mounts, sysctls, host facts, and the undo journal.

@@ -1,0 +1,1 @@
+//! A mail's claims and workloads into an experiment.

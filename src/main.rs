@@ -1,0 +1,5 @@
+//! The `run-bench` command: parse, dispatch, exit code.
+
+fn main() -> std::process::ExitCode {
+    run_bench::cli::main()
+}

@@ -1,0 +1,1 @@
+//! The reclaim model: classic LRU, MGLRU, workingset, memcg, swap, PCP and buddy. Pure, no I/O, no clock.

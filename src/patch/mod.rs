@@ -1,0 +1,1 @@
+//! Patch mails: carriers, series, diffs, claims and their audit. Pure; a mail is data.

@@ -1,0 +1,1 @@
+//! Forecasts: claims and patches to model flags, priced against a profile.

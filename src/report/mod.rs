@@ -1,0 +1,1 @@
+//! Terminal text, mail text, HTML, charts, exports.

@@ -1,0 +1,1 @@
+//! The sampler: kernel counters at a fixed rate, with its own cost.

@@ -1,0 +1,1 @@
+//! Statistics: summaries, intervals, tests, sequential looks, power. Pure and seeded.

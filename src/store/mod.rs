@@ -1,0 +1,1 @@
+//! Results on disk: layout, atomic writes, schemas and their versions.

@@ -1,0 +1,1 @@
+//! One trial: set up, warm up, measure, tear down, one record.

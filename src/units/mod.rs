@@ -1,0 +1,14 @@
+//! Quantities with their units: parse, print, round.
+//!
+//! A bare number never crosses a module boundary: sizes are [`Bytes`], page
+//! counts [`Pages`], times [`Nanos`], relative changes [`Percent`].
+
+mod bytes;
+mod error;
+mod nanos;
+mod percent;
+
+pub use bytes::{Bytes, PAGE_SIZE, Pages};
+pub use error::UnitError;
+pub use nanos::Nanos;
+pub use percent::Percent;

@@ -1,0 +1,1 @@
+//! Workloads: commands, readiness, parsing and validity rules of each load tool.
