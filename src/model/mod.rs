@@ -1,1 +1,4 @@
-//! The reclaim model: classic LRU, MGLRU, workingset, memcg, swap, PCP and buddy. Pure, no I/O, no clock.
+//! The reclaim model: classic LRU, MGLRU, workingset, memcg, swap, PCP and
+//! buddy. Pure, no I/O, no clock; the same seed gives the same counts.
+
+pub mod access;
