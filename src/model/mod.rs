@@ -2,3 +2,5 @@
 //! buddy. Pure, no I/O, no clock; the same seed gives the same counts.
 
 pub mod access;
+pub mod flag;
+pub mod version;
