@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 
 use crate::exec::enter;
+use crate::workload::driver;
 
 /// Parses the command line and runs the command it names.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    // Before anything else: this process is about to become another program.
-    if arguments.next().is_some_and(|first| first == enter::NAME) {
-        return enter::main(arguments);
+    // Before anything else: such a process becomes another program, or drives load.
+    match arguments.next() {
+        Some(first) if first == enter::NAME => enter::main(arguments),
+        Some(first) if first == driver::NAME => driver::main(arguments),
+        _ => ExitCode::SUCCESS,
     }
-    ExitCode::SUCCESS
 }

@@ -1,1 +1,14 @@
 //! Workloads: commands, readiness, parsing and validity rules of each load tool.
+//!
+//! Each workload takes its section of the experiment and a [`Context`], and
+//! returns an [`Outcome`]: raw measurements, and the violations of its validity
+//! rules with their evidence. It decides nothing about the comparison.
+
+mod contract;
+pub mod driver;
+mod error;
+mod marks;
+
+pub use contract::{Context, Driver, Outcome, Role, Violation};
+pub use error::WorkloadError;
+pub use marks::{Marks, Phase};
