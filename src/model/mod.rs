@@ -3,4 +3,5 @@
 
 pub mod access;
 pub mod flag;
+pub mod pcp;
 pub mod version;
