@@ -4,9 +4,9 @@
 //! `tests/architecture.rs` checks:
 //!
 //! ```text
-//! 0 units     1 metric stats patch     2 model config host     3 exec store
-//! 4 workload sample calibrate          5 trial predict         6 target
-//! 7 campaign  8 import analyze         9 report                10 cli
+//! 0 units     1 metric stats patch     2 model host     3 config exec     4 store
+//! 5 workload sample calibrate          6 trial predict  7 target          8 campaign
+//! 9 import analyze                    10 report        11 cli
 //! ```
 
 pub mod units;
@@ -15,11 +15,12 @@ pub mod metric;
 pub mod patch;
 pub mod stats;
 
-pub mod config;
 pub mod host;
 pub mod model;
 
+pub mod config;
 pub mod exec;
+
 pub mod store;
 
 pub mod calibrate;

@@ -23,6 +23,9 @@ pub enum UnitError {
     /// A percentage was expected.
     #[error("{text:?} is not a percentage; write a number with a percent sign, such as \"1%\" or \"+1.8%\"")]
     Percent { text: String },
+    /// A list of processors was expected.
+    #[error("{text:?} is not a list of processors; write numbers and ranges, such as \"0-3,8\"")]
+    CpuSet { text: String },
     /// The number does not fit.
     #[error("{text:?} is out of range for {what}")]
     Range { text: String, what: &'static str },

@@ -4,11 +4,13 @@
 //! counts [`Pages`], times [`Nanos`], relative changes [`Percent`].
 
 mod bytes;
+mod cpu_set;
 mod error;
 mod nanos;
 mod percent;
 
 pub use bytes::{Bytes, PAGE_SIZE, Pages};
+pub use cpu_set::CpuSet;
 pub use error::UnitError;
 pub use nanos::Nanos;
 pub use percent::Percent;

@@ -1,0 +1,32 @@
+//! `[sample]`: the counter sampler.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::Problem;
+use crate::units::Nanos;
+
+/// Whether and how often kernel counters are read during a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SampleSection {
+    pub enabled: bool,
+    /// Time between two samples.
+    pub period: Nanos,
+    /// Run `perf stat` beside the workload where it is present and allowed.
+    pub perf: bool,
+}
+
+impl Default for SampleSection {
+    fn default() -> Self {
+        SampleSection { enabled: true, period: Nanos::from_millis(500), perf: false }
+    }
+}
+
+impl SampleSection {
+    pub fn validate(&self, problems: &mut Vec<Problem>) {
+        if self.period < Nanos::from_millis(10) || self.period > Nanos::from_seconds(600) {
+            problems
+                .push(Problem::new("sample.period", "write \"10ms\" to \"10min\"; the default is \"500ms\""));
+        }
+    }
+}
