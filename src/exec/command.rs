@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::KernelList;
 use crate::units::Bytes;
+use crate::units::CpuSet;
 
 /// What counts as progress for the watchdog.
 #[derive(Debug, Clone, Default)]
@@ -33,8 +33,8 @@ pub struct Command {
     pub stdin: Option<Vec<u8>>,
     /// Cgroup folders to join before the program starts, in this order.
     pub cgroups: Vec<PathBuf>,
-    pub cpus: Option<KernelList>,
-    pub memory_nodes: Option<KernelList>,
+    pub cpus: Option<CpuSet>,
+    pub memory_nodes: Option<CpuSet>,
     /// User and group to become, after the cgroups are joined.
     pub user: Option<(u32, u32)>,
     pub oom_score_adj: Option<i32>,

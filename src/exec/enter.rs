@@ -11,13 +11,13 @@ use std::process::Command as StdCommand;
 use std::process::ExitCode;
 
 use rustix::process::Signal;
-use rustix::thread::CpuSet;
+use rustix::thread::CpuSet as AffinityMask;
 
 use super::Captured;
 use super::Command;
 use super::Ended;
-use super::KernelList;
 use crate::host::syscall;
+use crate::units::CpuSet;
 
 /// The name of the hidden sub-command.
 pub const NAME: &str = "__enter";
@@ -29,8 +29,8 @@ const FAILED: u8 = 125;
 struct Request {
     nonce: String,
     cgroups: Vec<PathBuf>,
-    cpus: Option<KernelList>,
-    memory_nodes: Option<KernelList>,
+    cpus: Option<CpuSet>,
+    memory_nodes: Option<CpuSet>,
     oom_score_adj: Option<i32>,
     user: Option<(u32, u32)>,
     /// The parent that this process must not outlive.
@@ -57,8 +57,8 @@ pub(super) fn arguments(command: &Command, nonce: &str) -> Vec<OsString> {
             all.extend([name.into(), value.into()]);
         }
     };
-    put("--cpus", command.cpus.as_ref().map(KernelList::to_string));
-    put("--memory-nodes", command.memory_nodes.as_ref().map(KernelList::to_string));
+    put("--cpus", command.cpus.as_ref().map(CpuSet::to_string));
+    put("--memory-nodes", command.memory_nodes.as_ref().map(CpuSet::to_string));
     put("--oom-score-adj", command.oom_score_adj.map(|score| score.to_string()));
     put("--user", command.user.map(|(uid, gid)| format!("{uid}:{gid}")));
     put("--parent", command.die_with_parent.then(|| std::process::id().to_string()));
@@ -142,7 +142,7 @@ fn enter(request: &Request) -> Result<(), String> {
             .map_err(|error| format!("failed to set oom_score_adj to {score}: {error}"))?;
     }
     if let Some(cpus) = &request.cpus {
-        let mut set = CpuSet::new();
+        let mut set = AffinityMask::new();
         cpus.iter().for_each(|cpu| set.set(cpu as usize));
         rustix::thread::sched_setaffinity(None, &set)
             .map_err(|error| format!("failed to pin to processors {cpus}: {error}"))?;

@@ -14,13 +14,12 @@ mod child;
 mod command;
 pub mod enter;
 mod error;
-mod kernel_list;
 mod running;
 mod tools;
 
 pub use capture::Captured;
 pub use command::{Command, Progress};
 pub use error::ExecError;
-pub use kernel_list::{KernelList, KernelListError};
+
 pub use running::{Ended, Output, Running, run, spawn};
 pub use tools::{FOLDERS_VARIABLE, Tool, ToolName, ToolVersion, Tools};

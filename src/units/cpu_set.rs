@@ -12,8 +12,8 @@ use super::UnitError;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuSet(BTreeSet<u32>);
 
-/// More processors than any kernel configuration allows.
-const LIMIT: u32 = 8192;
+/// The mask of the affinity system call ends here.
+const LIMIT: u32 = 1024;
 
 impl CpuSet {
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {

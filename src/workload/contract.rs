@@ -9,16 +9,11 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::Marks;
+use crate::config::Role;
 use crate::exec::Tools;
 use crate::metric::Measurement;
-
-/// The part that a process plays; an experiment says which parts are confined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    Server,
-    Client,
-}
+use crate::store::DriverIdentity;
+use crate::store::Violation;
 
 /// The place and the means of one run of a workload.
 #[derive(Debug)]
@@ -50,33 +45,6 @@ impl Context<'_> {
     }
 }
 
-/// The program that made the numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Driver {
-    pub name: String,
-    /// As it prints it; for built-in drivers, the version of this tool.
-    pub version: String,
-}
-
-/// A broken validity rule: the run's numbers do not mean what they seem to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Violation {
-    /// The rule's name, such as `memcached.evictions`.
-    pub rule: String,
-    /// What was seen, why it matters, what to do.
-    pub message: String,
-    /// The counter, line or exit status that shows it.
-    pub evidence: String,
-}
-
-impl Violation {
-    pub fn new(rule: &str, message: impl Into<String>, evidence: impl Into<String>) -> Self {
-        Violation { rule: rule.to_owned(), message: message.into(), evidence: evidence.into() }
-    }
-}
-
 /// What one run of a workload yields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,7 +52,7 @@ pub struct Outcome {
     pub measurements: Vec<Measurement>,
     /// Empty when the run is valid.
     pub violations: Vec<Violation>,
-    pub driver: Driver,
+    pub driver: DriverIdentity,
     /// What was in force, as read back where it can be.
     pub parameters: BTreeMap<String, String>,
     /// Files kept in the raw folder, relative to it.

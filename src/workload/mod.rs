@@ -9,6 +9,6 @@ pub mod driver;
 mod error;
 mod marks;
 
-pub use contract::{Context, Driver, Outcome, Role, Violation};
+pub use contract::{Context, Outcome};
 pub use error::WorkloadError;
 pub use marks::{Marks, Phase};

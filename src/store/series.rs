@@ -1,0 +1,67 @@
+//! Counter samples of a trial, one JSON line each.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use crate::units::Nanos;
+
+/// All counters at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    /// Since the start of the trial.
+    pub at: Nanos,
+    /// `source.name` to value.
+    pub values: BTreeMap<String, u64>,
+}
+
+/// Writes samples; buffered, flushed at the end.
+#[derive(Debug)]
+pub struct SeriesWriter {
+    path: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl SeriesWriter {
+    pub fn create(path: &Path) -> Result<Self, StoreError> {
+        let file = File::create(path).map_err(StoreError::io("create", path))?;
+        Ok(SeriesWriter { path: path.to_owned(), out: BufWriter::with_capacity(1 << 18, file) })
+    }
+
+    pub fn write(&mut self, sample: &Sample) -> Result<(), StoreError> {
+        serde_json::to_writer(&mut self.out, sample).map_err(|source| StoreError::Json {
+            what: "sample",
+            path: self.path.clone(),
+            source,
+        })?;
+        self.out.write_all(b"\n").map_err(StoreError::io("write", &self.path))
+    }
+
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        self.out.flush().map_err(StoreError::io("write", &self.path))
+    }
+}
+
+/// Reads samples back; a torn last line is passed over.
+#[derive(Debug)]
+pub struct SeriesReader;
+
+impl SeriesReader {
+    pub fn read(path: &Path) -> Result<Vec<Sample>, StoreError> {
+        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        let mut samples = Vec::new();
+        for line in BufReader::new(file).lines() {
+            let line = line.map_err(StoreError::io("read", path))?;
+            match serde_json::from_str(&line) {
+                Ok(sample) => samples.push(sample),
+                Err(_) => break,
+            }
+        }
+        Ok(samples)
+    }
+}
