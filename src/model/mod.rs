@@ -2,6 +2,8 @@
 //! buddy. Pure, no I/O, no clock; the same seed gives the same counts.
 
 pub mod access;
+pub mod curve;
 pub mod flag;
 pub mod pcp;
 pub mod version;
+pub mod yardstick;

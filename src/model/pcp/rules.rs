@@ -6,6 +6,9 @@
 
 use thiserror::Error;
 
+use crate::model::flag::{Flag, Flags};
+use crate::model::version::Version;
+
 /// `CONFIG_PCP_BATCH_SCALE_MAX`: how often a batch may double.
 pub const PCP_BATCH_SCALE_MAX: u32 = 5;
 
@@ -115,6 +118,56 @@ impl PcpRules {
         }
     }
 
+    /// The rules of a modelled kernel; the 6.14 rework did not touch them.
+    pub const fn of_version(version: Version) -> Self {
+        match version {
+            Version::K61 => Self::K61,
+            Version::K612 | Version::K614Posted | Version::K614Merged => Self::K612,
+            Version::K72 => Self::K72,
+        }
+    }
+
+    /// These rules with patches added.
+    #[must_use]
+    pub fn with(self, flags: Flags) -> Self {
+        flags.iter().fold(self, |rules, flag| rules.set(flag, true))
+    }
+
+    /// These rules with patches taken out again.
+    #[must_use]
+    pub fn without(self, flags: Flags) -> Self {
+        flags.iter().fold(self, |rules, flag| rules.set(flag, false))
+    }
+
+    /// Switches one patch; those of reclaim change nothing here.
+    fn set(mut self, flag: Flag, on: bool) -> Self {
+        match flag {
+            Flag::PcpKeepOnExit => self.prev_free_high_order = on,
+            Flag::PcpCacheSlice => self.data_cache_slice = on,
+            Flag::PcpKeepHighOrderBatch => self.free_high_batch = on,
+            Flag::PcpRestrictScale => {
+                self.batch_scale_limit = on;
+                self.bounded_free_high = on;
+            }
+            Flag::PcpScaleAllocate => self.alloc_factor = on,
+            Flag::PcpHighRange => self.high_range = on,
+            Flag::PcpTuneHigh => self.auto_tuning = on,
+            Flag::PcpShrinkBelowHigh => self.below_high = on,
+            Flag::PcpFreeCount => self.free_count = on,
+            Flag::PcpFreeHighThreshold => self.free_high_threshold = on,
+            Flag::BatchedCounters
+            | Flag::BulkMove
+            | Flag::NextFolioPrefetch
+            | Flag::AgingFeedback
+            | Flag::TypeSelection
+            | Flag::RefaultDetection
+            | Flag::WorkingsetProtectionPosted
+            | Flag::WorkingsetProtectionMerged
+            | Flag::TestBeforeSet => {}
+        }
+        self
+    }
+
     /// Whether every patch has those it builds on.
     pub fn check(&self) -> Result<(), MissingPatch> {
         let table = [
@@ -141,6 +194,30 @@ mod tests {
         assert_eq!(PcpRules::series(0), PcpRules::V66);
         assert_eq!(PcpRules::series(8), PcpRules::V67_BEFORE_FREE_COUNT);
         assert_eq!(PcpRules::series(9), PcpRules::K612);
+    }
+
+    #[test]
+    fn flags_add_the_series_patch_by_patch() {
+        let series = [
+            Flag::PcpKeepOnExit,
+            Flag::PcpCacheSlice,
+            Flag::PcpKeepHighOrderBatch,
+            Flag::PcpRestrictScale,
+            Flag::PcpScaleAllocate,
+            Flag::PcpHighRange,
+            Flag::PcpTuneHigh,
+            Flag::PcpShrinkBelowHigh,
+            Flag::PcpFreeCount,
+        ];
+        for patches in 0..=series.len() {
+            let flags: Flags = series[..patches].iter().copied().collect();
+            assert_eq!(PcpRules::V66.with(flags), PcpRules::series(patches as u32));
+        }
+        let last = Flags::NONE.with(Flag::PcpFreeCount);
+        let before = PcpRules::of_version(Version::K612).without(last);
+        assert_eq!(before, PcpRules::V67_BEFORE_FREE_COUNT);
+        let later = Flags::NONE.with(Flag::PcpFreeHighThreshold).with(Flag::BulkMove);
+        assert_eq!(PcpRules::K612.with(later), PcpRules::K616);
     }
 
     #[test]
