@@ -1,1 +1,13 @@
 //! Statistics: summaries, intervals, tests, sequential looks, power. Pure and seeded.
+
+pub mod differences;
+pub mod error;
+pub mod hodges_lehmann;
+pub mod interval;
+pub mod noncentral;
+pub mod one_sample;
+pub mod quantile;
+pub mod random;
+mod rank_distribution;
+pub mod sign_flip;
+pub mod summary;
