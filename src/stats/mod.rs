@@ -1,13 +1,18 @@
 //! Statistics: summaries, intervals, tests, sequential looks, power. Pure and seeded.
 
 pub mod differences;
+pub mod equivalence;
 pub mod error;
 pub mod hodges_lehmann;
 pub mod interval;
+pub mod mann_whitney;
 pub mod noncentral;
 pub mod one_sample;
+pub mod paired;
+pub mod permutation;
 pub mod quantile;
 pub mod random;
 mod rank_distribution;
 pub mod sign_flip;
 pub mod summary;
+pub mod welch;
