@@ -1,1 +1,10 @@
 //! Where a trial runs: this host, a UML or QEMU guest, a reboot, a Slurm node.
+//!
+//! Every target does the same: it takes a [`TrialSpec`](crate::store::TrialSpec)
+//! and a folder, has `run-bench trial` run somewhere, and says how it ended.
+
+mod error;
+mod host;
+
+pub use error::TargetError;
+pub use host::HostTarget;
