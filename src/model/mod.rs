@@ -5,5 +5,6 @@ pub mod access;
 pub mod curve;
 pub mod flag;
 pub mod pcp;
+pub mod stream;
 pub mod version;
 pub mod yardstick;
