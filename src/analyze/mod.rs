@@ -1,1 +1,23 @@
-//! Pairing, comparison, verdict, claim check.
+//! Pairing, comparison, verdict, claim check. Pure: records in, numbers out.
+//!
+//! ```text
+//! records ──pairing──▶ block log ratios ──comparison──▶ interval, verdict ──▶ claim check
+//! ```
+//! Everything can be recomputed from the records of a campaign's folder, and
+//! the same records give the same bytes.
+
+mod campaign;
+mod claim;
+mod comparison;
+mod error;
+mod noise;
+mod pairing;
+mod verdict;
+
+pub use campaign::{ArmLine, CampaignAnalysis, InvalidTrial, analyze};
+pub use claim::{ClaimCheck, ClaimVerdict};
+pub use comparison::{ArmValues, Comparison, ComparisonResult, IntervalKind, TrialValue};
+pub use error::AnalyzeError;
+pub use noise::NoiseNote;
+pub use pairing::{BlockDifference, Pairing, pair};
+pub use verdict::Verdict;
