@@ -181,17 +181,19 @@ fn refuse_mixtures(records: &[TrialRecord]) -> Result<(), AnalyzeError> {
 
 /// Primary metrics of every arm against the baseline; candidates are
 /// corrected together by Holm, controls and placebos stand for themselves.
-fn primary_comparisons(plan: &Plan, records: &[TrialRecord], seed: u64) -> Vec<Comparison> {
+pub(super) fn primary_comparisons(plan: &Plan, records: &[TrialRecord], seed: u64) -> Vec<Comparison> {
     let mut all = Vec::new();
     for workload in &plan.workloads {
         let known = workload.workload.metrics();
         for id in &workload.primary {
-            let metric = known.iter().find(|d| d.id == *id).expect("validation checked that the workload reports it");
+            let metric =
+                known.iter().find(|d| d.id == *id).expect("validation checked that the workload reports it");
             all.extend(arms_against_baseline(plan, records, workload.workload.name(), metric, (true, seed)));
         }
     }
     let deciding = |c: &Comparison| c.role == ArmRole::Candidate && c.result.is_some();
-    let p: Vec<f64> = all.iter().filter(|c| deciding(c)).filter_map(|c| c.result.as_ref().map(|r| r.p)).collect();
+    let p: Vec<f64> =
+        all.iter().filter(|c| deciding(c)).filter_map(|c| c.result.as_ref().map(|r| r.p)).collect();
     let mut adjusted = holm(&p).unwrap_or_default().into_iter();
     for comparison in &mut all {
         let p = if deciding(comparison) { adjusted.next() } else { None };

@@ -72,11 +72,12 @@ pub(super) fn check(
     let claimed = plan.experiment.claim?;
     let source = plan.experiment.claim_source.clone().unwrap_or_default();
     let metric = source.metric.clone().unwrap_or_else(|| plan.analysis().primary.clone());
-    let comparison = comparisons
-        .iter()
-        .find(|c| c.metric.id == metric && c.role == crate::config::ArmRole::Candidate)?;
+    let comparison =
+        comparisons.iter().find(|c| c.metric.id == metric && c.role == crate::config::ArmRole::Candidate)?;
     let recomputed = match (source.before, source.after) {
-        (Some(before), Some(after)) if before > 0.0 && after > 0.0 => Some(Percent::from_ratio(after / before)),
+        (Some(before), Some(after)) if before > 0.0 && after > 0.0 => {
+            Some(Percent::from_ratio(after / before))
+        }
         _ => None,
     };
     let differences = differences(plan, manifest, records);
@@ -135,7 +136,10 @@ fn judge(facts: &Facts, same_conditions: bool) -> (ClaimVerdict, String) {
     };
     if !same_conditions {
         return if established {
-            (ClaimVerdict::SeenHere, format!("{what} was established under other conditions than the claim's"))
+            (
+                ClaimVerdict::SeenHere,
+                format!("{what} was established under other conditions than the claim's"),
+            )
         } else {
             let reason = format!(
                 "not established under other conditions than the claim's; a change of the claimed size would have been seen with a chance of {}",
@@ -145,7 +149,10 @@ fn judge(facts: &Facts, same_conditions: bool) -> (ClaimVerdict, String) {
         };
     }
     if established && facts.inside {
-        return (ClaimVerdict::Reproduced, format!("{what} was established and the claimed value lies inside the interval"));
+        return (
+            ClaimVerdict::Reproduced,
+            format!("{what} was established and the claimed value lies inside the interval"),
+        );
     }
     if !facts.inside && (facts.power >= ENOUGH_POWER || facts.changed || facts.equivalent) {
         return (
@@ -158,7 +165,10 @@ fn judge(facts: &Facts, same_conditions: bool) -> (ClaimVerdict, String) {
     }
     (
         ClaimVerdict::NotResolvable,
-        format!("a change of the claimed size would have been seen with a chance of {} only", percent(facts.power)),
+        format!(
+            "a change of the claimed size would have been seen with a chance of {} only",
+            percent(facts.power)
+        ),
     )
 }
 
@@ -191,7 +201,15 @@ mod tests {
     use super::*;
 
     fn facts() -> Facts {
-        Facts { changed: true, equivalent: false, inside: true, valid: true, power: 0.9, null_claim: false, same_sign: true }
+        Facts {
+            changed: true,
+            equivalent: false,
+            inside: true,
+            valid: true,
+            power: 0.9,
+            null_claim: false,
+            same_sign: true,
+        }
     }
 
     #[test]

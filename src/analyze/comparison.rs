@@ -123,7 +123,9 @@ impl Comparison {
         let reason = match (&result, pairing.without_logarithm.is_empty()) {
             (Some(_), _) => String::new(),
             (None, false) => format!("{} is zero or negative in some blocks, so it has no ratio", metric.id),
-            (None, true) => format!("{} complete block(s); a comparison needs at least 2", pairing.blocks.len()),
+            (None, true) => {
+                format!("{} complete block(s); a comparison needs at least 2", pairing.blocks.len())
+            }
         };
         Comparison {
             workload: workload.to_owned(),
@@ -229,14 +231,19 @@ fn verdict(result: &ComparisonResult, p: f64, analysis: &AnalysisSection) -> (Ve
     if n < FEWEST_BLOCKS {
         return (
             Verdict::Unresolved,
-            format!("{n} blocks; a verdict needs at least {FEWEST_BLOCKS}, since fewer cannot reject by sign"),
+            format!(
+                "{n} blocks; a verdict needs at least {FEWEST_BLOCKS}, since fewer cannot reject by sign"
+            ),
         );
     }
     let excludes_zero = result.interval.is_some_and(|(low, high)| low.0 > 0.0 || high.0 < 0.0);
     let estimate = result.estimate;
     if excludes_zero && p <= analysis.alpha && estimate.0.abs() > margin.0 {
         let verdict = if estimate.0 > 0.0 { Verdict::Better } else { Verdict::Worse };
-        return (verdict, format!("the interval excludes zero and the estimate lies beyond the margin of {}", show(margin)));
+        return (
+            verdict,
+            format!("the interval excludes zero and the estimate lies beyond the margin of {}", show(margin)),
+        );
     }
     if result.equivalence.equivalent && analysis.stop == StopRule::Fixed {
         return (Verdict::Equivalent, format!("any change lies within the margin of {}", show(margin)));
@@ -244,14 +251,25 @@ fn verdict(result: &ComparisonResult, p: f64, analysis: &AnalysisSection) -> (Ve
     if result.interval.is_some_and(|(low, high)| -margin.0 < low.0 && high.0 < margin.0) {
         return (Verdict::Equivalent, format!("any change lies within the margin of {}", show(margin)));
     }
-    let seen = result.detectable.map_or(String::new(), |d| format!("; {n} blocks with this noise see {d:.1} or more", d = show(d)));
+    let seen = result
+        .detectable
+        .map_or(String::new(), |d| format!("; {n} blocks with this noise see {d:.1} or more", d = show(d)));
     if excludes_zero && p <= analysis.alpha {
-        return (Verdict::Unresolved, format!("a change is there, but whether it exceeds the margin of {} is not{seen}", show(margin)));
+        return (
+            Verdict::Unresolved,
+            format!("a change is there, but whether it exceeds the margin of {} is not{seen}", show(margin)),
+        );
     }
     if excludes_zero {
-        return (Verdict::Unresolved, format!("not established after the correction for several comparisons{seen}"));
+        return (
+            Verdict::Unresolved,
+            format!("not established after the correction for several comparisons{seen}"),
+        );
     }
-    (Verdict::Unresolved, format!("the interval holds zero and reaches beyond the margin of {}{seen}", show(margin)))
+    (
+        Verdict::Unresolved,
+        format!("the interval holds zero and reaches beyond the margin of {}{seen}", show(margin)),
+    )
 }
 
 fn show(percent: Percent) -> String {

@@ -11,6 +11,8 @@ pub enum AnalyzeError {
     Store(#[from] StoreError),
     #[error("the campaign has no valid trial ({invalid} invalid, {failed} failed): {reason}")]
     NothingValid { invalid: usize, failed: usize, reason: String },
-    #[error("{what} differs between trials that would be compared: {values}; such a mixture has no meaning. Run the experiment again with one {what}")]
+    #[error(
+        "{what} differs between trials that would be compared: {values}; such a mixture has no meaning. Run the experiment again with one {what}"
+    )]
     Mixed { what: &'static str, values: String },
 }

@@ -41,14 +41,17 @@ pub(super) fn notes(plan: &Plan, records: &[TrialRecord], comparisons: &[Compari
 fn floor(plan: &Plan, comparison: &Comparison) -> Option<NoiseNote> {
     let result = comparison.result.as_ref()?;
     let (low, high) = result.interval?;
-    let what = if comparison.role == ArmRole::Control { "equal arms" } else { "arms that differ in layout only" };
+    let what =
+        if comparison.role == ArmRole::Control { "equal arms" } else { "arms that differ in layout only" };
     let base = format!(
         "{what} ({} and {}) differ by {} in {} [{low}, {high}]",
         comparison.baseline.arm, comparison.candidate.arm, result.estimate, comparison.metric.id
     );
     let moved = low.0 > 0.0 || high.0 < 0.0;
     if moved && result.estimate.0.abs() > plan.analysis().margin.0 && comparison.role == ArmRole::Control {
-        let message = format!("{base}: the interval excludes zero, so something besides the arms moves this metric; do not trust the other verdicts of this campaign");
+        let message = format!(
+            "{base}: the interval excludes zero, so something besides the arms moves this metric; do not trust the other verdicts of this campaign"
+        );
         return Some(NoiseNote::new("control-moved", message));
     }
     Some(NoiseNote::new("floor", base))
