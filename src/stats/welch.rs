@@ -106,6 +106,15 @@ impl Welch {
         Welch::from_sides(&before, &after, level)
     }
 
+    /// The interval at another level.
+    pub fn interval_at(&self, level: f64) -> Interval {
+        let half_width = match self.standard_error == 0.0 {
+            true => 0.0,
+            false => t_critical(1.0 - level, self.df) * self.standard_error,
+        };
+        Interval::around(self.difference, half_width)
+    }
+
     /// As shares of the mean before.
     pub fn relative_to(&self, before_mean: f64) -> Result<RelativeChange, StatsError> {
         check_above_zero("the mean before", before_mean)?;
@@ -148,6 +157,8 @@ mod tests {
         let relative = welch.relative_to(before.mean).expect("a positive mean");
         let percent = |x: f64| (x * 1000.0).round() / 10.0;
         assert_eq!(percent(relative.change), -2.7);
+        assert_eq!(welch.interval_at(0.95), welch.interval);
+        assert!(welch.interval_at(0.9).half_width() < welch.interval.half_width());
         assert_eq!((percent(relative.interval.low), percent(relative.interval.high)), (-6.8, 1.4));
     }
 
