@@ -65,7 +65,7 @@ mod tests {
     fn blocks(seed: u64, first: f64) -> Vec<Vec<FirstRunSample>> {
         let mut chance = Chance::new(seed);
         let mut block = |i: usize| {
-            let order = if i % 2 == 0 { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
+            let order = if i.is_multiple_of(2) { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
             let run = |(place, arm): (usize, usize)| {
                 let extra = if place == 0 { first } else { 0.0 };
                 FirstRunSample { arm, log: extra + 0.05 * arm as f64 + 0.01 * chance.normal() }
