@@ -4,6 +4,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use super::memcached::loader;
+
 /// The name of the hidden sub-command.
 pub const NAME: &str = "__driver";
 /// Exit code for arguments that name no driver, as for any usage error.
@@ -13,7 +15,7 @@ const USAGE: u8 = 2;
 type Entry = fn(Vec<OsString>) -> ExitCode;
 
 /// Every built-in driver.
-const DRIVERS: &[(&str, Entry)] = &[];
+const DRIVERS: &[(&str, Entry)] = &[(loader::DRIVER, loader::main)];
 
 /// Runs the driver that the first argument (after the sub-command's name) names.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

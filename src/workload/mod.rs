@@ -8,6 +8,7 @@ mod contract;
 pub mod driver;
 mod error;
 mod marks;
+pub mod memcached;
 
 pub use contract::{Context, Outcome};
 pub use error::WorkloadError;

@@ -1,0 +1,160 @@
+//! What the built-in loader is asked to do: memtier's options, as a file.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::keys::KeyRange;
+use crate::config::workload::KeyPattern;
+use crate::config::workload::Protocol;
+use crate::config::workload::ValueBytes;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// Where the server listens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Endpoint {
+    Unix(PathBuf),
+    Tcp(SocketAddr),
+}
+
+/// How long a run lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Requests {
+    /// As many for each client.
+    Each(u64),
+    /// memtier's `allkeys`.
+    AllKeys,
+    /// Until the time is up.
+    For(Nanos),
+}
+
+/// The loader's task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoaderSpec {
+    pub endpoint: Endpoint,
+    pub protocol: Protocol,
+    pub threads: u32,
+    /// Connections of each thread.
+    pub clients: u32,
+    pub pipeline: u32,
+    pub requests: Requests,
+    /// memtier's `-x`.
+    pub repeat: u32,
+    /// SETs and GETs of a round.
+    pub ratio: (u32, u32),
+    pub key_prefix: String,
+    pub key_minimum: u64,
+    pub key_maximum: u64,
+    pub set_pattern: KeyPattern,
+    pub get_pattern: KeyPattern,
+    pub zipf_exponent: f64,
+    pub value: Bytes,
+    pub values: ValueBytes,
+    /// Seed of the clients' generators; 0 is memtier's own default.
+    pub seed: u32,
+    /// memtier's `--distinct-client-seed`; without it all clients draw the same keys.
+    pub distinct_client_seed: bool,
+}
+
+/// memcached's own bound on the length of a key.
+const LONGEST_KEY: usize = 250;
+/// Digits of the largest key number.
+const DIGITS: usize = 20;
+
+impl LoaderSpec {
+    /// Refuses what cannot be driven, saying what to change.
+    pub fn validate(&self) -> Result<(), String> {
+        let positive = [
+            ("threads", u64::from(self.threads)),
+            ("clients", self.clients.into()),
+            ("pipeline", self.pipeline.into()),
+            ("repeat", self.repeat.into()),
+            ("value", self.value.0),
+        ];
+        if let Some((name, _)) = positive.iter().find(|(_, number)| *number == 0) {
+            return Err(format!("{name} is 0, so there would be nothing to do; write 1 or more"));
+        }
+        if self.ratio.0.checked_add(self.ratio.1).is_none_or(|sum| sum == 0) {
+            return Err(format!("the ratio {}:{} names no operation", self.ratio.0, self.ratio.1));
+        }
+        if self.value > Bytes::gib(1) {
+            return Err(format!("a value of {} is more than memcached can store", self.value));
+        }
+        let key_length = self.key_prefix.len() + DIGITS;
+        let plain = self.key_prefix.bytes().all(|byte| byte.is_ascii_graphic());
+        if key_length > LONGEST_KEY || !plain {
+            return Err(format!(
+                "the key prefix {:?} gives keys that memcached refuses: at most {LONGEST_KEY} bytes without spaces",
+                self.key_prefix
+            ));
+        }
+        self.validate_range()
+    }
+
+    fn validate_range(&self) -> Result<(), String> {
+        let (minimum, maximum) = (self.key_minimum, self.key_maximum);
+        if minimum > maximum || maximum >= 1 << 62 {
+            return Err(format!("the key range {minimum} to {maximum} is empty or beyond 62 bits"));
+        }
+        let parallel = [self.set_pattern, self.get_pattern].map(|p| p == KeyPattern::Parallel);
+        if parallel[0] != parallel[1] {
+            return Err("the pattern P for one side only leaves clients outside the filled range; \
+                        use P:P or none"
+                .to_owned());
+        }
+        let share = (maximum - minimum) / self.total_clients() + 1;
+        let last = share.checked_mul(self.total_clients() - 1).and_then(|first| first.checked_add(minimum));
+        if parallel[0] && last.is_none_or(|first| first > maximum) {
+            return Err(format!(
+                "the keys {minimum} to {maximum} cannot be divided between {} clients: with {share} keys each the \
+                 last would lie beyond the range; use fewer clients or more keys",
+                self.total_clients()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Clients of all threads.
+    pub fn total_clients(&self) -> u64 {
+        u64::from(self.threads) * u64::from(self.clients)
+    }
+
+    /// Requests of each client in one run; none when time decides.
+    pub fn requests_per_client(&self) -> Option<u64> {
+        let distance = self.key_maximum - self.key_minimum;
+        match self.requests {
+            Requests::Each(count) => Some(count),
+            Requests::AllKeys if self.set_pattern == KeyPattern::Parallel => {
+                Some(distance / self.total_clients() + 1)
+            }
+            Requests::AllKeys => Some(distance),
+            Requests::For(_) => None,
+        }
+    }
+
+    pub(super) fn value_size(&self) -> usize {
+        usize::try_from(self.value.0).expect("the bound on values fits")
+    }
+
+    pub(super) fn key_range(&self) -> KeyRange {
+        KeyRange {
+            minimum: self.key_minimum,
+            maximum: self.key_maximum,
+            set: self.set_pattern,
+            get: self.get_pattern,
+            zipf_exponent: self.zipf_exponent,
+        }
+    }
+
+    /// The seed of client `index`, all threads and runs counted in one row.
+    pub(super) fn client_seed(&self, index: u64) -> u32 {
+        // A run has far fewer than 2^32 clients; the modulus only keeps the sum defined.
+        if self.distinct_client_seed { self.seed.wrapping_add(index as u32) } else { self.seed }
+    }
+}
