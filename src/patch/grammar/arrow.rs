@@ -1,0 +1,71 @@
+//! `throughput: 1000 MB/s -> 1100 MB/s (+10%)`, also `=>` and `→`.
+
+use crate::patch::claim::{Delta, Format, Measured};
+use crate::patch::lines::Line;
+use crate::patch::metric_name;
+use crate::patch::token::{Kind, Token};
+
+use super::finding::{Finding, Match};
+use super::quantity;
+
+/// One claim for each arrow between two quantities.
+pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
+    let line = lines.first()?;
+    let mut findings = Vec::new();
+    let mut from = 0;
+    for at in 1..line.tokens.len() {
+        if line.tokens[at].kind == Kind::Arrow
+            && findings.len() < 16
+            && let Some((finding, next)) = claim(line, from, at)
+        {
+            findings.push(finding);
+            from = next;
+        }
+    }
+    (!findings.is_empty()).then_some(Match { lines: 1, findings })
+}
+
+fn claim(line: &Line<'_>, from: usize, arrow: usize) -> Option<(Finding, usize)> {
+    let tokens = &line.tokens;
+    let start = (from.max(arrow.saturating_sub(5))..arrow)
+        .find(|at| quantity::quantity(line.text, tokens, *at).is_some_and(|q| q.next == arrow))?;
+    let before = quantity::quantity(line.text, tokens, start)?;
+    let after = quantity::quantity(line.text, tokens, arrow + 1)?;
+    let (delta, next) = delta_near(tokens, after.next);
+    let unit = after.unit.as_deref().or(before.unit.as_deref());
+    let name = name(line, from, start);
+    // A version or a setting that changed is no result.
+    if delta == Delta::Missing && (unit.is_none() || name.is_empty()) {
+        return None;
+    }
+    let side = |label: &str, read: &quantity::Quantity| Measured {
+        label: label.to_owned(),
+        value: read.value,
+        deviation: read.deviation,
+    };
+    let finding = Finding::new(Format::Arrow, metric_name::metric(&name, unit), delta)
+        .with_values(side("left of the arrow", &before), side("right of the arrow", &after));
+    Some((finding, next))
+}
+
+/// A delta at most two tokens behind.
+fn delta_near(tokens: &[Token], at: usize) -> (Delta, usize) {
+    for skip in 0..3 {
+        if let Some((delta, next)) = quantity::delta(tokens, at + skip) {
+            return (delta, next);
+        }
+        let stops = tokens.get(at + skip).is_none_or(|t| matches!(t.kind, Kind::Arrow | Kind::Number(_)));
+        if stops {
+            break;
+        }
+    }
+    (Delta::Missing, at)
+}
+
+fn name(line: &Line<'_>, from: usize, start: usize) -> String {
+    let Some(first) = line.tokens.get(from) else { return String::new() };
+    let text = line.text.get(first.start..line.tokens[start].start).unwrap_or("");
+    let marks =
+        |c: char| c.is_whitespace() || matches!(c, '-' | '*' | ':' | '|' | '(' | ')' | ',' | ';' | '`' | '.');
+    text.trim_matches(marks).chars().take(100).collect()
+}

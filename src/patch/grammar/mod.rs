@@ -1,0 +1,46 @@
+//! The grammar of results: small recognisers over tokens, one file a family.
+//!
+//! A family looks at the head of a stream of lines and takes some or none.
+//! Each looks ahead a bounded number of lines unless it takes them, so the
+//! whole is linear. Alignment is never relied on.
+
+mod arrow;
+mod columns;
+mod decoy;
+mod finding;
+mod fio;
+mod label;
+mod lkp;
+mod memtier;
+mod mmtests;
+mod prose;
+mod quantity;
+mod role;
+mod slash;
+mod sysbench;
+mod time;
+mod values;
+mod words;
+
+pub(crate) use finding::{Finding, Match};
+pub(crate) use prose::read as read_prose;
+
+use super::lines::Line;
+use finding::Recogniser;
+
+/// Families in the order they are asked. Decoys come first.
+const FAMILIES: &[Recogniser] = &[
+    decoy::recognise,
+    lkp::recognise,
+    mmtests::recognise,
+    slash::recognise,
+    columns::recognise,
+    label::recognise,
+    arrow::recognise,
+    columns::recognise_row,
+];
+
+/// The first family that takes the head of the lines.
+pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
+    FAMILIES.iter().find_map(|family| family(lines)).filter(|found| found.lines > 0)
+}

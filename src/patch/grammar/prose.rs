@@ -1,0 +1,296 @@
+//! Sentences: "improves 5.0%", "decreases from 14.0% to 12.8%", "[6, 8]%
+//! increase in IOPS", "is almost identical", and the test robot's headline.
+
+use crate::patch::claim::{Baseline, Delta, Format, Measured, Wording};
+use crate::patch::lines::Line;
+use crate::patch::metric_name;
+use crate::patch::token::{self, Kind, Token};
+
+use super::finding::Finding;
+use super::{quantity, role, words};
+
+/// Bytes of one paragraph that are read.
+const PARAGRAPH: usize = 16 << 10;
+
+/// Claims of a paragraph. `lines` are its lines; findings refer to their index.
+pub(crate) fn read(lines: &[&Line<'_>]) -> Vec<Finding> {
+    let mut text = String::new();
+    let mut starts = Vec::new();
+    for line in lines {
+        if text.len() + line.text.len() > PARAGRAPH {
+            break;
+        }
+        starts.push(text.len());
+        text.push_str(line.text.trim());
+        text.push(' ');
+    }
+    let interesting = text.contains('%')
+        || text.contains("identical")
+        || text.contains("no ")
+        || text.contains("noise")
+        || text.contains("from ")
+        || text.contains("same")
+        || text.contains("unchanged");
+    if !interesting {
+        return Vec::new();
+    }
+    let tokens = token::tokens(&text);
+    let lower = text.to_lowercase();
+    let restores = lower.contains("restore") || lower.contains("recover");
+    let mut found = Vec::new();
+    for (from, to) in sentences(&text, &tokens) {
+        let sentence = Sentence { text: &text, tokens: &tokens[from..to] };
+        for mut finding in sentence.claims() {
+            if restores && finding.baseline == Baseline::Unstated {
+                finding.baseline = Baseline::BeforeFix;
+            }
+            let line = |token: usize| {
+                let offset = tokens[token.min(tokens.len() - 1)].start;
+                starts.partition_point(|start| *start <= offset).saturating_sub(1)
+            };
+            found.push(finding.at(line(from), line(to.saturating_sub(1))));
+        }
+    }
+    found
+}
+
+/// Token ranges of the sentences.
+fn sentences(text: &str, tokens: &[Token]) -> Vec<(usize, usize)> {
+    let mut ranges = Vec::new();
+    let mut from = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        let stop = matches!(token.kind, Kind::Symbol('.' | '!' | '?' | ';'))
+            && text[token.end..].starts_with(char::is_whitespace);
+        if stop || at + 1 == tokens.len() || at - from > 400 {
+            ranges.push((from, at + 1));
+            from = at + 1;
+        }
+    }
+    ranges
+}
+
+struct Sentence<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+}
+
+impl Sentence<'_> {
+    fn word(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |t| t.text(self.text))
+    }
+
+    fn claims(&self) -> Vec<Finding> {
+        if let Some(headline) = self.headline() {
+            return vec![headline];
+        }
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < self.tokens.len() && found.len() < 16 {
+            if let Some((finding, next)) = self.range_of_values(at).or_else(|| self.change(at)) {
+                found.push(finding);
+                at = next;
+            } else {
+                at += 1;
+            }
+        }
+        if found.is_empty() {
+            found.extend(self.unchanged());
+        }
+        found
+    }
+
+    /// `noticed a -21.4% regression of M`, `M -11.5% regression`.
+    fn headline(&self) -> Option<Finding> {
+        let kind = (0..self.tokens.len()).find(|i| matches!(self.word(*i), "regression" | "improvement"))?;
+        let change = self.tokens.get(kind.checked_sub(1)?)?.percent()?;
+        let noticed = (0..kind).any(|i| self.word(i) == "noticed");
+        let metric = if self.word(kind + 1) == "of" && noticed {
+            self.raw_word(kind + 2)
+        } else {
+            self.raw_word(kind.checked_sub(2)?)
+        };
+        let metric = metric.trim_end_matches(':');
+        if !metric.contains('.') || metric.len() > 200 {
+            return None;
+        }
+        let mut finding =
+            Finding::new(Format::LkpHeadline, metric_name::metric(metric, None), Delta::Percent { change });
+        finding.baseline = Baseline::FirstColumn;
+        finding.wording =
+            Some(if self.word(kind) == "regression" { Wording::Worse } else { Wording::Better });
+        Some(finding)
+    }
+
+    /// The whole run of non-space characters a token begins.
+    fn raw_word(&self, at: usize) -> &str {
+        let Some(token) = self.tokens.get(at) else { return "" };
+        let from = self.text[..token.start].rfind(char::is_whitespace).map_or(0, |p| p + 1);
+        self.text[from..].split_whitespace().next().unwrap_or("")
+    }
+
+    /// `from 14.0% to 12.8%`, `from 100 MB/s to 110 MB/s (10%)`.
+    fn range_of_values(&self, at: usize) -> Option<(Finding, usize)> {
+        if !self.word(at).eq_ignore_ascii_case("from") {
+            return None;
+        }
+        let before = quantity::quantity(self.text, self.tokens, at + 1)?;
+        if self.word(before.next) != "to" {
+            return None;
+        }
+        let after = quantity::quantity(self.text, self.tokens, before.next + 1)?;
+        let (wording, _) = self.nearest_wording(at, at)?;
+        let unit = after.unit.as_deref().or(before.unit.as_deref());
+        unit?;
+        let (delta, next) = (0..6)
+            .find_map(|skip| {
+                let (delta, next) = quantity::delta(self.tokens, after.next + skip)?;
+                let open = self.tokens[after.next..after.next + skip].iter().all(|t| !t.is_symbol(','));
+                open.then_some((delta, next))
+            })
+            .unwrap_or((Delta::Missing, after.next));
+        let side = |label: &str, q: &quantity::Quantity| Measured {
+            label: label.to_owned(),
+            value: q.value,
+            deviation: q.deviation,
+        };
+        let metric = metric_name::metric(&self.metric_near(at), unit.filter(|u| *u != "%"));
+        let mut finding =
+            Finding::new(Format::Prose, metric, delta).with_values(side("from", &before), side("to", &after));
+        if finding.metric.unit.is_none() {
+            finding.metric.unit = unit.map(str::to_owned);
+        }
+        finding.wording = Some(wording);
+        Some((finding, next))
+    }
+
+    /// A percentage or interval with a word of change near it.
+    fn change(&self, at: usize) -> Option<(Finding, usize)> {
+        let (delta, next) = quantity::delta(self.tokens, at)?;
+        if at > 0 && (self.tokens[at - 1].kind == Kind::Spread || self.word(at - 1) == "at") {
+            return None;
+        }
+        if ["confidence", "percentile", "ci", "cpu", "full", "of"]
+            .contains(&self.word(next).to_lowercase().as_str())
+        {
+            let verb = at.checked_sub(1).and_then(|i| words::wording(self.word(i)));
+            verb.filter(|_| self.word(next) == "of")?;
+        }
+        let (wording, _) = self.nearest_wording(at, next)?;
+        let metric = metric_name::metric(&self.metric_near(at), None);
+        let mut finding = Finding::new(Format::Prose, metric, delta);
+        finding.wording = Some(wording);
+        finding.scope = role::scope(&self.text[self.tokens[0].start..self.tokens[self.tokens.len() - 1].end]);
+        Some((finding, next))
+    }
+
+    /// The closest word of change within reach of tokens `from..to`.
+    fn nearest_wording(&self, from: usize, to: usize) -> Option<(Wording, usize)> {
+        for distance in 0..9 {
+            let behind = (distance < 5).then_some(to + distance);
+            let before = from.checked_sub(distance + 1);
+            for at in [behind, before].into_iter().flatten() {
+                if let Some(wording) = words::wording(self.word(at)) {
+                    return Some((wording, at));
+                }
+            }
+        }
+        None
+    }
+
+    /// The noun that was measured: behind `in` or `of`, else the nearest in the sentence.
+    fn metric_near(&self, at: usize) -> String {
+        let nouns = (0..self.tokens.len()).filter(|i| words::is_noun(self.word(*i)));
+        let distance = |i: &usize| if *i < at { 2 * (at - i) } else { 2 * (i - at) + 1 };
+        let Some(noun) = nouns.min_by_key(distance) else { return String::new() };
+        let filler = [
+            "the", "a", "an", "of", "in", "on", "by", "and", "that", "with", "for", "is", "as", "total", "to",
+        ];
+        let mut first = noun;
+        while first > 0 && noun - first < 2 {
+            let word = self.word(first - 1);
+            let plain = self.tokens[first - 1].kind == Kind::Word && words::wording(word).is_none();
+            if !plain || filler.contains(&word.to_lowercase().as_str()) {
+                break;
+            }
+            first -= 1;
+        }
+        let mut last = noun;
+        while words::is_noun(self.word(last + 1)) && last - noun < 2 {
+            last += 1;
+        }
+        self.text[self.tokens[first].start..self.tokens[last].end].to_owned()
+    }
+
+    /// "No change", "almost identical": a claim of equivalence.
+    fn unchanged(&self) -> Option<Finding> {
+        let (first, last) = (self.tokens.first()?, self.tokens.last()?);
+        let sentence = self.text[first.start..last.end].to_lowercase();
+        let phrase = words::null_phrase(&sentence)?;
+        let metric = metric_name::metric(&self.metric_near(0), None);
+        let measured =
+            ["perform", "test", "result", "throughput", "latency", "benchmark", "time", "build", "regress"];
+        if !measured.iter().any(|word| sentence.contains(word)) {
+            return None;
+        }
+        let mut finding = Finding::new(Format::Prose, metric, Delta::Null { words: phrase.to_owned() });
+        finding.wording = Some(Wording::Unchanged);
+        Some(finding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::lines;
+
+    fn show(text: &str) -> String {
+        let mut lines = lines::streams(text).remove(0).lines;
+        lines.iter_mut().for_each(Line::tokenise);
+        let lines: Vec<&Line<'_>> = lines.iter().collect();
+        let one = |f: &Finding| {
+            let delta = match &f.delta {
+                Delta::Percent { change } => format!("{}%", change.value),
+                Delta::Interval { low, high } => format!("{}..{}%", low.value, high.value),
+                Delta::Null { words } => words.clone(),
+                _ => "-".to_owned(),
+            };
+            let values = match (&f.before, &f.after) {
+                (Some(b), Some(a)) => format!(" {}>{}", b.value.value, a.value.value),
+                _ => String::new(),
+            };
+            format!("{} {:?} {delta}{values}", f.metric.name, f.wording.expect("a wording"))
+        };
+        read(&lines).iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn sentences_with_and_without_claims() {
+        for (text, expected) in [
+            ("With the patch, the network bandwidth improves 5.0%.", "network bandwidth Better 5%"),
+            ("The CPU usage of foo decreases from 14.0% to 12.8%.", "CPU usage Down - 14>12.8"),
+            ("throughput improved from 100 MB/s to 110 MB/s (10%)", "throughput Better 10% 100>110"),
+            ("We see a [6, 8]% increase in IOPS.", "IOPS Up 6..8%"),
+            ("latency is reduced by up to 95.9%", "latency Down 95.9%"),
+            ("The build time is almost identical.", "build time Unchanged almost identical"),
+            ("it is 1.42%\nbetter for throughput", "throughput Better 1.42%"),
+            ("noticed a -21.4% regression of unixbench.score on:", "unixbench.score Worse -21.4%"),
+            (
+                "[mm] 1234abcd: vm-scalability.throughput -11.5% regression",
+                "vm-scalability.throughput Worse -11.5%",
+            ),
+            ("No functional change intended.", ""),
+            ("nr_task: 100% mode: process", ""),
+            ("Difference at 95.0% confidence", ""),
+            ("It used 50% of the memory.", ""),
+        ] {
+            assert_eq!(show(text), expected, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_paragraph_reads(text in "(improves |from |to |of |[0-9]{1,3}%|[0-9.]{1,5} MB/s |no change|\\. |\\PC| ){0,40}") {
+            show(&text);
+        }
+    }
+}

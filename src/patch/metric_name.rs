@@ -1,0 +1,251 @@
+//! Direction and unit of a metric from the words a mail uses for it.
+
+use super::claim::{ClaimMetric, Direction};
+
+/// Words that mean "more is better", in lower case.
+const HIGHER: &[&str] = &[
+    "ops/s",
+    "ops/sec",
+    "op/s",
+    "iops",
+    "qps",
+    "tps",
+    "rps",
+    "txn/s",
+    "transactions",
+    "requests/s",
+    "req/s",
+    "throughput",
+    "bandwidth",
+    "mib/s",
+    "mb/s",
+    "gib/s",
+    "gb/s",
+    "kib/s",
+    "kb/s",
+    "kb/sec",
+    "mb/sec",
+    "mbps",
+    "gbps",
+    "mb/sec",
+    "gb/sec",
+    "ops",
+    "operations",
+    "hmean",
+    "per_process_ops",
+    "per_thread_ops",
+    "score",
+    "reads/s",
+    "writes/s",
+    "pages/s",
+    "bw",
+    "per sec",
+    "rate",
+    "workload",
+    "bogo",
+];
+
+/// Words that mean "less is better", in lower case.
+const LOWER: &[&str] = &[
+    "s",
+    "sec",
+    "secs",
+    "second",
+    "seconds",
+    "ms",
+    "us",
+    "µs",
+    "μs",
+    "ns",
+    "msec",
+    "usec",
+    "nsec",
+    "min",
+    "minutes",
+    "time",
+    "latency",
+    "lat",
+    "elapsed",
+    "real",
+    "sys",
+    "user",
+    "duration",
+    "amean",
+    "runtime",
+    "fault",
+    "faults",
+    "majfault",
+    "pgmajfault",
+    "overhead",
+    "cycles",
+    "stall",
+    "wait",
+    "contention",
+    "refault",
+    "refaults",
+    "swapin",
+    "swapout",
+    "pswpin",
+    "pswpout",
+    "usage",
+    "footprint",
+    "rss",
+    "misses",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "p99.9",
+];
+
+/// Units a value may carry, in lower case, with the name shown.
+const UNITS: &[&str] = &[
+    "ops/sec",
+    "ops/s",
+    "op/s",
+    "iops",
+    "kiops",
+    "qps",
+    "tps",
+    "rps",
+    "txn/s",
+    "mib/s",
+    "mb/s",
+    "gib/s",
+    "gb/s",
+    "kib/s",
+    "kb/s",
+    "kb/sec",
+    "mb/sec",
+    "gb/sec",
+    "mbps",
+    "gbps",
+    "mb",
+    "gb",
+    "kb",
+    "mib",
+    "gib",
+    "kib",
+    "s",
+    "sec",
+    "secs",
+    "seconds",
+    "second",
+    "ms",
+    "us",
+    "µs",
+    "μs",
+    "ns",
+    "msec",
+    "usec",
+    "nsec",
+    "min",
+    "minutes",
+    "k",
+    "m",
+    "g",
+    "t",
+    "b",
+    "x",
+    "bytes",
+    "pages",
+    "pages/s",
+    "cycles",
+    "ops",
+    "requests/sec",
+    "requests/s",
+    "req/s",
+    "mb/s/node",
+    "w",
+    "j",
+    "times",
+    "faults",
+    "calls",
+    "z/s",
+    "txn/sec",
+    "transactions/sec",
+    "transactions/s",
+    "reads/s",
+    "writes/s",
+    "tpmc",
+    "ops/min",
+];
+
+/// Whether a word is a unit of measurement.
+pub(crate) fn is_unit(word: &str) -> bool {
+    let lower = word.trim_end_matches(['.', ',']).to_lowercase();
+    UNITS.contains(&lower.as_str())
+}
+
+/// Whether a unit is a suffix that only scales, such as `k` or `M`.
+pub(crate) fn scale_of(unit: &str) -> Option<f64> {
+    match unit {
+        "k" | "K" => Some(1e3),
+        "M" => Some(1e6),
+        "G" => Some(1e9),
+        "T" => Some(1e12),
+        _ => None,
+    }
+}
+
+/// The metric of a name and an optional unit. The unit decides first, then the
+/// words of the name, last word first.
+pub(crate) fn metric(name: &str, unit: Option<&str>) -> ClaimMetric {
+    let by_unit = unit.map_or(Direction::Unknown, |u| word_direction(&u.to_lowercase()));
+    let direction = if by_unit == Direction::Unknown { name_direction(name) } else { by_unit };
+    let shown = if name.is_empty() { unit.unwrap_or("value") } else { name };
+    ClaimMetric { name: shown.to_owned(), unit: unit.map(str::to_owned), direction }
+}
+
+fn name_direction(name: &str) -> Direction {
+    let lower = name.to_lowercase();
+    if lower.starts_with("perf-profile") || lower.starts_with("perf-stat") {
+        return Direction::Unknown;
+    }
+    if lower.starts_with("will-it-scale.") {
+        return Direction::HigherIsBetter;
+    }
+    let separators = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | '(' | ')' | ':' | '-' | '_');
+    for word in lower.split(char::is_whitespace).rev().take(12) {
+        let known = word_direction(word.trim_matches(|c: char| !c.is_alphanumeric()));
+        if known != Direction::Unknown {
+            return known;
+        }
+    }
+    let mut words: Vec<&str> = lower.split(separators).filter(|w| !w.is_empty()).collect();
+    words.truncate(40);
+    let found = words.iter().rev().map(|w| word_direction(w)).find(|d| *d != Direction::Unknown);
+    found.unwrap_or(Direction::Unknown)
+}
+
+fn word_direction(word: &str) -> Direction {
+    if HIGHER.contains(&word) {
+        Direction::HigherIsBetter
+    } else if LOWER.contains(&word) {
+        Direction::LowerIsBetter
+    } else {
+        Direction::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_names_give_directions() {
+        for (name, unit, direction) in [
+            ("", Some("Ops/sec"), Direction::HigherIsBetter),
+            ("System time", Some("s"), Direction::LowerIsBetter),
+            ("Sum Throughput", Some("MB/s"), Direction::HigherIsBetter),
+            ("will-it-scale.104.processes", None, Direction::HigherIsBetter),
+            ("p99 latency", None, Direction::LowerIsBetter),
+            ("network bandwidth", None, Direction::HigherIsBetter),
+            ("counter_name", None, Direction::Unknown),
+            ("perf-profile.self.cycles-pp.x", None, Direction::Unknown),
+        ] {
+            assert_eq!(metric(name, unit).direction, direction, "{name} {unit:?}");
+        }
+        assert!(is_unit("Ops/sec") && !is_unit("apples"));
+    }
+}
