@@ -1,0 +1,140 @@
+//! Drives accesses into a kernel: the hit path, and the way into faults and reads.
+//!
+//! A hit costs one byte of the page table and one table entry. To hide the
+//! memory behind misses, each small group of accesses is looked through once
+//! before it is run.
+
+use std::hint::black_box;
+
+use super::access::Access;
+use super::access::AccessKind;
+use super::charge::OutOfMemory;
+use super::core::Core;
+use super::counter::Counter;
+use super::event::Event;
+use super::hit::HitTable;
+use super::hit::SLOW;
+use super::hit::TALLY_LIMIT;
+use super::hit::Tally;
+use super::kernel::Kernel;
+use super::page::RESIDENT;
+use super::policy::Policy;
+
+/// Accesses looked through at once.
+const GROUP: usize = 64;
+const _: () = assert!(GROUP <= TALLY_LIMIT);
+
+/// A kernel with the table of its hits.
+#[derive(Debug, Clone)]
+pub struct Machine<P> {
+    pub kernel: Kernel<P>,
+    table: HitTable,
+}
+
+impl<P: Policy> Machine<P> {
+    pub fn new(core: Core) -> Self {
+        let table = HitTable::new(&core.rules, &core.platform, core.policy);
+        Machine { kernel: Kernel::new(core), table }
+    }
+
+    /// Runs the accesses in order; stops when a memcg cannot be reclaimed from.
+    pub fn run(&mut self, accesses: &[Access]) -> Result<(), OutOfMemory> {
+        for group in accesses.chunks(GROUP) {
+            self.look_through(group);
+            self.run_group(group)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the state byte of each page, and the slot of those that miss, so that
+    /// the loads of a group overlap.
+    #[inline]
+    fn look_through(&self, group: &[Access]) {
+        let pages = &self.kernel.core.pages;
+        let mut missing = [0u32; GROUP];
+        let mut count = 0;
+        for access in group {
+            missing[count & (GROUP - 1)] = access.page;
+            count += usize::from(pages.state[access.page as usize] & RESIDENT == 0);
+        }
+        let mut seen = 0;
+        for page in &missing[..count.min(GROUP)] {
+            seen ^= pages.slot[*page as usize];
+        }
+        black_box(seen);
+    }
+
+    #[inline]
+    fn run_group(&mut self, group: &[Access]) -> Result<(), OutOfMemory> {
+        let mut tally = Tally::default();
+        let mut kinds = [0u32; 8];
+        for access in group {
+            kinds[access.kind as usize & 7] += 1;
+            let state = &mut self.kernel.core.pages.state[access.page as usize];
+            let entry = self.table.entry(access.kind, *state);
+            if entry & SLOW == 0 {
+                *state = entry as u8;
+                tally.add(entry);
+            } else {
+                self.slow(*access)?;
+            }
+        }
+        let core = &mut self.kernel.core;
+        core.accesses += group.len() as u64;
+        for (kind, count) in KIND_EVENTS.iter().zip(kinds) {
+            core.events.add(*kind, u64::from(count));
+        }
+        let faults = tally.flush(&mut core.events);
+        if faults > 0 {
+            let region = core.region_of(group[0].page);
+            let memcg = usize::from(core.regions[region].memcg);
+            core.count(memcg, Counter::PgFault, faults);
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn slow(&mut self, access: Access) -> Result<(), OutOfMemory> {
+        match access.kind {
+            AccessKind::MapRead => self.kernel.fault(access.page, false),
+            AccessKind::MapWrite => self.kernel.fault(access.page, true),
+            AccessKind::FileRead => self.kernel.read(&self.table, access.page, true),
+            AccessKind::FileReadAgain => self.kernel.read(&self.table, access.page, false),
+            AccessKind::FileWrite => self.kernel.write(&self.table, access.page),
+            AccessKind::Free => {
+                self.kernel.free_page(access.page);
+                Ok(())
+            }
+        }
+    }
+
+    /// Fills in the events that follow from others.
+    pub fn derive_events(&self) -> super::event::Events {
+        let mut events = self.kernel.core.events.clone();
+        let calls: u64 = [Event::AccessFileRead, Event::AccessFileWrite, Event::AccessFileReadAgain]
+            .iter()
+            .map(|e| events.get(*e))
+            .sum();
+        events.add(Event::Syscall, calls + events.get(Event::AccessFree));
+        events.add(Event::CopyUser, calls);
+        events.add(Event::XarrayLookup, calls);
+        events.add(Event::RefcountChange, 2 * calls);
+        let marks = events.get(Event::AccessFileRead) + events.get(Event::AccessFileWrite);
+        let changed: u64 =
+            [Event::MarkReferenced, Event::MarkWorkingset, Event::MarkCompareExchange, Event::MarkAtomicSet]
+                .iter()
+                .map(|e| events.get(*e))
+                .sum();
+        events.add(Event::MarkSaturated, marks.saturating_sub(changed));
+        events
+    }
+}
+
+const KIND_EVENTS: [Event; 6] = [
+    Event::AccessMapRead,
+    Event::AccessMapWrite,
+    Event::AccessFileRead,
+    Event::AccessFileWrite,
+    Event::AccessFileReadAgain,
+    Event::AccessFree,
+];
