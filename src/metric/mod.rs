@@ -11,4 +11,4 @@ mod registry;
 
 pub use counter::{CounterKind, MEMORY_STAT, counter_kind};
 pub use definition::{Direction, Kind, Measurement, MetricDefinition, MetricId, MetricIdError, Unit};
-pub use registry::{definition, definitions};
+pub use registry::{definition, definitions, measurement};

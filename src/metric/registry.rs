@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Direction, Kind, MetricDefinition, MetricId, Unit};
+use super::{Direction, Kind, Measurement, MetricDefinition, MetricId, Unit};
 
 type Row = (&'static str, Unit, Direction, Kind, &'static str);
 
@@ -106,6 +106,15 @@ pub fn definitions() -> &'static [MetricDefinition] {
 pub fn definition(id: &str) -> Option<&'static MetricDefinition> {
     let at = DEFINITIONS.binary_search_by(|d| d.id.as_str().cmp(id)).ok()?;
     Some(&DEFINITIONS[at])
+}
+
+/// A value of a built-in metric.
+///
+/// # Panics
+/// When the table has no such id, which is a mistake in the caller's text.
+pub fn measurement(id: &str, value: f64) -> Measurement {
+    let metric = definition(id).unwrap_or_else(|| panic!("{id} is not in the table of metrics"));
+    Measurement { metric: metric.clone(), value }
 }
 
 #[cfg(test)]

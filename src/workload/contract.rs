@@ -9,7 +9,9 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::Marks;
+use super::WorkloadError;
 use crate::config::Role;
+use crate::exec::Command;
 use crate::exec::Tools;
 use crate::metric::Measurement;
 use crate::store::DriverIdentity;
@@ -39,6 +41,19 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Puts a command where a process of this role belongs, bound to this process's life.
+    pub fn place(&self, command: &mut Command, role: Role) {
+        command.cgroups = self.cgroups(role).to_vec();
+        command.die_with_parent = true;
+        command.enter = Some(self.own_executable.to_owned());
+    }
+
+    /// Keeps a text in the raw folder.
+    pub fn keep(&self, name: &str, text: &str) -> Result<(), WorkloadError> {
+        let path = self.raw.join(name);
+        std::fs::write(&path, text).map_err(|source| WorkloadError::Io { what: "write", path, source })
+    }
+
     /// The cgroup folders that a process of this role joins.
     pub fn cgroups(&self, role: Role) -> &[PathBuf] {
         if self.confined_roles.contains(&role) { &self.confined } else { &self.unconfined }

@@ -4,7 +4,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use super::file_read;
 use super::memcached::loader;
+use super::netperf;
+use super::usemem;
+use super::will_it_scale;
 
 /// The name of the hidden sub-command.
 pub const NAME: &str = "__driver";
@@ -15,7 +19,15 @@ const USAGE: u8 = 2;
 type Entry = fn(Vec<OsString>) -> ExitCode;
 
 /// Every built-in driver.
-const DRIVERS: &[(&str, Entry)] = &[(loader::DRIVER, loader::main)];
+const DRIVERS: &[(&str, Entry)] = &[
+    (file_read::DRIVER, file_read::main),
+    (loader::DRIVER, loader::main),
+    (netperf::DRIVER, netperf::main),
+    (netperf::ENTER, netperf::enter),
+    (netperf::HOLD, netperf::hold),
+    (usemem::DRIVER, usemem::main),
+    (will_it_scale::DRIVER, will_it_scale::main),
+];
 
 /// Runs the driver that the first argument (after the sub-command's name) names.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

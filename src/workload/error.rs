@@ -22,6 +22,9 @@ pub enum WorkloadError {
     /// What was asked cannot be run here; the text says what to change.
     #[error("{0}")]
     Refused(String),
+    /// Neither kernel nor tool can do this; the run is skipped, not failed.
+    #[error("skipped, unsupported: {reason}")]
+    Unsupported { reason: String },
     #[error("{what} was not ready after {after}: {evidence}")]
     NotReady { what: String, after: Nanos, evidence: String },
     #[error("{what} ended before its time ({ended:?}): {evidence}")]

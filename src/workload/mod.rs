@@ -4,11 +4,21 @@
 //! returns an [`Outcome`]: raw measurements, and the violations of its validity
 //! rules with their evidence. It decides nothing about the comparison.
 
+mod builtin;
 mod contract;
 pub mod driver;
 mod error;
+pub mod file_read;
+mod file_system;
+mod layout;
 mod marks;
 pub mod memcached;
+#[cfg(test)]
+mod mutation;
+pub mod netperf;
+mod phases;
+pub mod usemem;
+pub mod will_it_scale;
 
 pub use contract::{Context, Outcome};
 pub use error::WorkloadError;

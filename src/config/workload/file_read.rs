@@ -18,6 +18,9 @@ pub struct FileReadWorkload {
     #[serde(default = "block")]
     pub block: Bytes,
     pub duration: Nanos,
+    /// Reading before the measured interval.
+    #[serde(default)]
+    pub warm_up: Nanos,
 }
 
 fn block() -> Bytes {

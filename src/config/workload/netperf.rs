@@ -29,6 +29,10 @@ impl NetperfTest {
         }
     }
 
+    pub fn is_request_response(self) -> bool {
+        matches!(self, NetperfTest::TcpRr | NetperfTest::UdpRr)
+    }
+
     pub fn is_sctp(self) -> bool {
         matches!(self, NetperfTest::SctpStreamMany | NetperfTest::SctpStream)
     }

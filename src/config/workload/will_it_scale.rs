@@ -1,5 +1,6 @@
 //! `[workload.will-it-scale]`: one small operation in many tasks.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -110,6 +111,14 @@ pub struct WillItScaleWorkload {
     pub warm_up: Nanos,
     #[serde(default)]
     pub driver: Driver,
+    /// Where the built-in cases make their files; a tmpfs takes the read path of the
+    /// published runs. The real programs always use `/tmp`.
+    #[serde(default = "folder")]
+    pub folder: PathBuf,
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from("/dev/shm")
 }
 
 fn warm_up() -> Nanos {
@@ -121,5 +130,8 @@ impl WillItScaleWorkload {
         let day = 86_400_000_000_000;
         check_range("workload.will-it-scale.duration", self.duration.0, 100_000_000, day, problems);
         check_range("workload.will-it-scale.warm-up", self.warm_up.0, 0, day, problems);
+        if !self.folder.is_absolute() {
+            problems.push(Problem::new("workload.will-it-scale.folder", "write an absolute path"));
+        }
     }
 }
