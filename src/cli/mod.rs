@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::exec::enter;
+use crate::target::guest;
 use crate::workload::driver;
 
 /// Parses the command line and runs the command it names.
@@ -11,6 +12,7 @@ pub fn main() -> ExitCode {
     // Before anything else: such a process becomes another program, or drives load.
     match arguments.next() {
         Some(first) if first == enter::NAME => enter::main(arguments),
+        Some(first) if first == guest::NAME => guest::main(arguments),
         Some(first) if first == driver::NAME => driver::main(arguments),
         _ => ExitCode::SUCCESS,
     }

@@ -1,9 +1,14 @@
 //! Why a trial could not be run where it should.
 
+use std::path::{Path, PathBuf};
+
 use thiserror::Error;
 
+use super::guest::ParcelError;
+use super::kernel::KernelError;
 use crate::exec::ExecError;
 use crate::store::StoreError;
+use crate::units::Bytes;
 
 /// A failure of the place, not of the trial.
 #[derive(Debug, Error)]
@@ -14,9 +19,39 @@ pub enum TargetError {
     Store(#[from] StoreError),
     #[error("cannot find the path of the running program: {0}; start it by its full path")]
     OwnExecutable(std::io::Error),
+    #[error("failed to {what} {path}: {source}", path = path.display())]
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    #[error(transparent)]
+    Parcel(#[from] ParcelError),
+    #[error(
+        "{path} cannot stand on a kernel command line, which guests are told their folder by; set TMPDIR to an \
+         absolute path of letters, digits, '/', '-', '_' and '.'",
+        path = path.display()
+    )]
+    ExchangePath { path: PathBuf },
+    #[error(
+        "no tmpfs has room for the guest's {memory} of memory: {seen}; lower target.memory, or enlarge /dev/shm \
+         (mount -o remount,size=…)"
+    )]
+    GuestMemory { memory: Bytes, seen: String },
+    #[error(
+        "the guest's command line is {length} bytes long and may be {longest}; shorten kernel-arguments or TMPDIR"
+    )]
+    CommandLine { length: usize, longest: usize },
+    #[error("{machine}: {failure} ({status}); the last it printed:\n{console}", machine = machine.display())]
+    Guest { machine: PathBuf, failure: String, status: String, console: String },
     /// The host could not be restored after a trial was killed.
     #[error(
         "the host could not be restored after a killed trial: {0}; run `run-bench clean` and see what it says"
     )]
     Dirty(String),
+}
+
+impl TargetError {
+    pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> TargetError {
+        let path = path.to_owned();
+        move |source| TargetError::Io { what, path, source }
+    }
 }

@@ -3,8 +3,17 @@
 //! Every target does the same: it takes a [`TrialSpec`](crate::store::TrialSpec)
 //! and a folder, has `run-bench trial` run somewhere, and says how it ended.
 
+mod cpio;
 mod error;
+pub mod guest;
 mod host;
+pub mod identity;
+pub mod kernel;
+mod machine;
+mod seal;
+mod uml;
 
 pub use error::TargetError;
 pub use host::HostTarget;
+pub use machine::CommandEnd;
+pub use uml::UmlTarget;

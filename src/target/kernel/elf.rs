@@ -1,0 +1,170 @@
+//! Just enough of ELF-64 to know what a file is: machine, interpreter,
+//! sections and notes. Every offset is checked; a short or foreign file is
+//! `None`, never a panic.
+
+/// A parsed header over the file's bytes.
+#[derive(Debug)]
+pub struct Elf<'a> {
+    bytes: &'a [u8],
+    machine: u16,
+    segments: Vec<Segment>,
+    sections: Vec<Section>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    kind: u32,
+    offset: usize,
+    length: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Section {
+    kind: u32,
+    offset: usize,
+    length: usize,
+}
+
+pub const MACHINE_X86_64: u16 = 62;
+const SEGMENT_INTERPRETER: u32 = 3;
+const SEGMENT_NOTE: u32 = 4;
+const SECTION_NOTE: u32 = 7;
+const NOTE_BUILD_ID: u32 = 3;
+
+/// The `N` bytes at `offset`.
+fn array<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
+    bytes.get(offset..offset.checked_add(N)?)?.try_into().ok()
+}
+
+fn half(bytes: &[u8], offset: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(array(bytes, offset)?))
+}
+
+fn word(bytes: &[u8], offset: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(array(bytes, offset)?))
+}
+
+fn long(bytes: &[u8], offset: usize) -> Option<usize> {
+    usize::try_from(u64::from_le_bytes(array(bytes, offset)?)).ok()
+}
+
+impl<'a> Elf<'a> {
+    /// Reads the headers of a little-endian ELF-64 file.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let is_elf64_little = bytes.get(..6)? == b"\x7fELF\x02\x01";
+        if !is_elf64_little {
+            return None;
+        }
+        let mut elf = Elf { bytes, machine: half(bytes, 18)?, segments: Vec::new(), sections: Vec::new() };
+        let (table, size, count) = (long(bytes, 32)?, half(bytes, 54)?, half(bytes, 56)?);
+        for i in 0..usize::from(count) {
+            let at = table.checked_add(i * usize::from(size))?;
+            elf.segments.push(Segment {
+                kind: word(bytes, at)?,
+                offset: long(bytes, at + 8)?,
+                length: long(bytes, at + 32)?,
+            });
+        }
+        let (table, size, count) = (long(bytes, 40)?, half(bytes, 58)?, half(bytes, 60)?);
+        for i in 0..usize::from(count) {
+            let at = table.checked_add(i * usize::from(size))?;
+            elf.sections.push(Section {
+                kind: word(bytes, at + 4)?,
+                offset: long(bytes, at + 24)?,
+                length: long(bytes, at + 32)?,
+            });
+        }
+        Some(elf)
+    }
+
+    pub fn machine(&self) -> u16 {
+        self.machine
+    }
+
+    fn slice(&self, offset: usize, length: usize) -> Option<&'a [u8]> {
+        self.bytes.get(offset..offset.checked_add(length)?)
+    }
+
+    /// The program that loads this one; none for a static program.
+    pub fn interpreter(&self) -> Option<String> {
+        let segment = self.segments.iter().find(|s| s.kind == SEGMENT_INTERPRETER)?;
+        let text = self.slice(segment.offset, segment.length)?;
+        let end = text.iter().position(|b| *b == 0).unwrap_or(text.len());
+        String::from_utf8(text[..end].to_vec()).ok()
+    }
+
+    /// The GNU build id, in hex.
+    pub fn build_id(&self) -> Option<String> {
+        let segments = self.segments.iter().filter(|s| s.kind == SEGMENT_NOTE).map(|s| (s.offset, s.length));
+        let sections = self.sections.iter().filter(|s| s.kind == SECTION_NOTE).map(|s| (s.offset, s.length));
+        segments.chain(sections).find_map(|(offset, length)| build_id_in_notes(self.slice(offset, length)?))
+    }
+}
+
+/// The GNU build id in a block of notes, such as `/sys/kernel/notes`, in hex.
+pub fn build_id_in_notes(notes: &[u8]) -> Option<String> {
+    let mut at = 0;
+    while at + 12 <= notes.len() {
+        let name_length = word(notes, at)? as usize;
+        let value_length = word(notes, at + 4)? as usize;
+        let kind = word(notes, at + 8)?;
+        let name_at = at + 12;
+        let value_at = name_at.checked_add(name_length.checked_next_multiple_of(4)?)?;
+        let value = notes.get(value_at..value_at.checked_add(value_length)?)?;
+        if kind == NOTE_BUILD_ID && notes.get(name_at..name_at + name_length)? == b"GNU\0" {
+            return Some(value.iter().map(|b| format!("{b:02x}")).collect());
+        }
+        at = value_at.checked_add(value_length.checked_next_multiple_of(4)?)?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn note(name: &[u8], kind: u32, value: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend((name.len() as u32).to_le_bytes());
+        bytes.extend((value.len() as u32).to_le_bytes());
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(name);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes.extend(value);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    #[test]
+    fn the_build_id_is_found_among_other_notes() {
+        let notes =
+            [note(b"Xen\0", 3, &[9; 20]), note(b"Linux\0", 3, &[1, 2]), note(b"GNU\0", 3, &[0xab; 20])];
+        assert_eq!(build_id_in_notes(&notes.concat()), Some("ab".repeat(20)));
+        assert_eq!(build_id_in_notes(&notes[..2].concat()), None);
+        assert_eq!(build_id_in_notes(&notes.concat()[..notes.concat().len() - 4]), None, "cut short");
+    }
+
+    #[test]
+    fn this_program_is_understood() {
+        let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let elf = Elf::parse(&bytes).expect("a 64-bit program");
+        assert!(elf.interpreter().is_some_and(|i| i.starts_with('/')));
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_headers_do_not_panic(edits in proptest::collection::vec((0usize..200, any::<u8>()), 0..20)) {
+            let mut bytes = vec![0u8; 200];
+            bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+            for (at, byte) in edits {
+                bytes[at] = byte;
+            }
+            if let Some(elf) = Elf::parse(&bytes) {
+                let _ = (elf.build_id(), elf.interpreter());
+            }
+            let _ = build_id_in_notes(&bytes);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What UML and QEMU guests have in common: a folder to exchange files with the
+//! guest, the request in it, and the way from a boot to a trial's record.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::error::TargetError;
+use super::guest;
+use super::guest::{Boot, Carrier, Cause, GuestFailure, Job, Launch, Module, Request};
+use super::seal;
+use super::seal::Stamp;
+use crate::exec::Ended;
+use crate::store::{TrialFolder, TrialOutcome, TrialSpec, TrialStatus, write_atomically};
+use crate::units::{Bytes, Nanos};
+
+/// Host variables that the guest's job gets too.
+const PASSED_ON: [&str; 3] = ["PATH", crate::exec::FOLDERS_VARIABLE, "RUST_BACKTRACE"];
+
+/// Time that a trial gets after its own deadline to restore its kernel.
+pub(super) const TEAR_DOWN: Duration = Duration::from_secs(60);
+/// How much of a console is kept.
+pub(super) const CONSOLE_LIMIT: Bytes = Bytes::mib(1);
+
+/// A private folder of one boot, removed with it.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    folder: tempfile::TempDir,
+    nonce: String,
+}
+
+impl Exchange {
+    /// A folder whose path can stand on a kernel command line.
+    pub(super) fn create() -> Result<Self, TargetError> {
+        let base = std::env::temp_dir();
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
+        if !base.is_absolute() || !base.as_os_str().as_encoded_bytes().iter().all(|b| plain(*b)) {
+            return Err(TargetError::ExchangePath { path: base });
+        }
+        let folder = tempfile::Builder::new()
+            .prefix("run-bench-guest-")
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir_in(&base)
+            .map_err(TargetError::io("create a folder in", &base))?;
+        let mut random = [0; 8];
+        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
+            .map_err(|e| TargetError::io("draw random bytes for", folder.path())(e.into()))?;
+        let nonce = random.iter().map(|b| format!("{b:02x}")).collect();
+        Ok(Exchange { folder, nonce })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(super) fn nonce(&self) -> &str {
+        &self.nonce
+    }
+
+    /// Removes the folder, with what a dying guest dropped in it.
+    pub(super) fn remove(self) -> Result<(), TargetError> {
+        let path = self.path().to_owned();
+        self.folder.close().map_err(TargetError::io("remove", &path))
+    }
+
+    /// The request for a guest, as JSON.
+    pub(super) fn request(
+        &self,
+        job: &Job,
+        deadline: Duration,
+        carrier: Carrier,
+        modules: Vec<Module>,
+    ) -> Vec<u8> {
+        let mut environment: BTreeMap<String, String> = PASSED_ON
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+            .collect();
+        environment.insert("HOME".to_owned(), "/tmp".to_owned());
+        environment.insert("LC_ALL".to_owned(), "C".to_owned());
+        let request = Request {
+            schema: guest::SCHEMA,
+            nonce: self.nonce.clone(),
+            job: job.clone(),
+            deadline: Nanos::from(deadline),
+            carrier,
+            modules,
+            environment,
+        };
+        serde_json::to_vec_pretty(&request).expect("maps of strings and plain structures")
+    }
+}
+
+/// A guest ready to be started, and the folder it needs while it runs.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) launch: Launch,
+    pub(super) exchange: Exchange,
+    /// Name of the kernel's program or of the emulator, for messages.
+    pub(super) machine: PathBuf,
+}
+
+/// What a guest's trial is judged by.
+#[derive(Debug)]
+pub(super) struct GuestTrial<'a> {
+    pub(super) spec: &'a TrialSpec,
+    pub(super) folder: &'a TrialFolder,
+    /// Stable name of this host, for records that the guest could not write.
+    pub(super) host: &'a str,
+    pub(super) stamp: Stamp,
+}
+
+impl GuestTrial<'_> {
+    /// Boots the guest, takes its record over and judges it.
+    pub(super) async fn run(
+        mut self,
+        prepared: Prepared,
+        cancel: &CancellationToken,
+    ) -> Result<TrialStatus, TargetError> {
+        self.folder.write_spec(self.spec)?;
+        let Prepared { launch, exchange, .. } = prepared;
+        let boot = guest::run(&launch, cancel).await?;
+        exchange.remove()?;
+        self.keep_console(&boot)?;
+        self.stamp.wall = boot.guest.wall;
+        self.stamp.remarks.clone_from(&boot.remarks);
+        if let Some(time) = boot.guest.boot {
+            self.stamp.remarks.push(format!("the job started {time} after the launch"));
+        }
+        match &boot.delivery {
+            Ok(delivery) => {
+                guest::unpack(&delivery.entries, guest::OUT, self.folder.path())?;
+                let log = guest::parcel_file(&delivery.entries, guest::STDERR).unwrap_or_default();
+                write_atomically(&self.folder.path().join("trial.log"), log)?;
+                if let Some(status) = seal::seal(self.folder, self.spec, &self.stamp)? {
+                    return Ok(status);
+                }
+                let message = without_record(delivery.end.exit, delivery.end.problem.as_deref());
+                self.fail(TrialOutcome::Failed { stage: "guest-job".to_owned(), message })
+            }
+            Err(GuestFailure { cause: Cause::Cancelled, .. }) => self.fail(TrialOutcome::Interrupted),
+            Err(failure) => {
+                let stage = format!("guest-{}", failure.stage);
+                let message = format!("{failure}; its console is in raw/{CONSOLE}");
+                self.fail(TrialOutcome::Failed { stage, message })
+            }
+        }
+    }
+
+    fn fail(&self, outcome: TrialOutcome) -> Result<TrialStatus, TargetError> {
+        seal::write_failure(self.folder, self.spec, self.host, outcome, &self.stamp)
+    }
+
+    fn keep_console(&mut self, boot: &Boot) -> Result<(), TargetError> {
+        let raw = self.folder.raw()?;
+        write_atomically(&raw.join(CONSOLE), &boot.guest.console.bytes())?;
+        self.stamp.raw.push(CONSOLE.to_owned());
+        if boot.guest.stderr.total() > 0 {
+            write_atomically(&raw.join(MACHINE_ERRORS), &boot.guest.stderr.bytes())?;
+            self.stamp.raw.push(MACHINE_ERRORS.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The guest's console, under `raw/`.
+pub(super) const CONSOLE: &str = "console.txt";
+/// What the virtual machine's program itself complained about.
+const MACHINE_ERRORS: &str = "machine.txt";
+
+fn without_record(exit: Option<i32>, problem: Option<&str>) -> String {
+    let how = match (exit, problem) {
+        (_, Some(problem)) => problem.to_owned(),
+        (Some(code), None) => format!("it ended with status {code}"),
+        (None, None) => "it was killed".to_owned(),
+    };
+    format!("the trial in the guest left no record of its own: {how}; see trial.log")
+}
+
+/// What a command in a guest did.
+#[derive(Debug)]
+pub struct CommandEnd {
+    /// The command's exit status; none when it was killed or never started.
+    pub exit: Option<i32>,
+    /// Why it did not end by itself.
+    pub problem: Option<String>,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub console: Vec<u8>,
+    /// From the launch until the command was started.
+    pub boot: Option<Nanos>,
+    pub wall: Nanos,
+    pub remarks: Vec<String>,
+}
+
+/// Boots a guest for one command.
+pub(super) async fn run_command(
+    prepared: Prepared,
+    cancel: &CancellationToken,
+) -> Result<CommandEnd, TargetError> {
+    let Prepared { launch, exchange, machine } = prepared;
+    let boot = guest::run(&launch, cancel).await?;
+    exchange.remove()?;
+    let console = boot.guest.console.bytes();
+    let delivery = boot.delivery.map_err(|failure| TargetError::Guest {
+        machine,
+        failure: failure.to_string(),
+        console: last_lines(&boot.guest.console.text(), 20),
+        status: describe(boot.guest.ended),
+    })?;
+    let file = |name| guest::parcel_file(&delivery.entries, name).unwrap_or_default().to_vec();
+    Ok(CommandEnd {
+        exit: delivery.end.exit,
+        problem: delivery.end.problem.clone(),
+        stdout: file(guest::STDOUT),
+        stderr: file(guest::STDERR),
+        console,
+        boot: boot.guest.boot,
+        wall: boot.guest.wall,
+        remarks: boot.remarks,
+    })
+}
+
+fn describe(ended: Ended) -> String {
+    match ended {
+        Ended::Exited(code) => format!("status {code}"),
+        Ended::Signalled(signal) => format!("signal {signal}"),
+        other => format!("{other:?}"),
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
