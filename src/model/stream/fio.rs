@@ -139,13 +139,10 @@ pub fn reachable_share(blocks: u64, theta: f64, hash: ZipfHash) -> Result<f64, F
     Ok(shares.iter().filter(|&&share| share > 0.0).count() as f64 / blocks as f64)
 }
 
-/// The expected share of blocks touched after `operations` over all `files`,
-/// each of `blocks` blocks and read by its own job.
+/// The expected share of blocks touched by zipf jobs after `operations` over
+/// all `files`, each of `blocks` blocks and read by its own job.
 pub fn touched_share(blocks: u64, files: u64, theta: f64, operations: u64) -> Result<f64, FioError> {
-    let shares = Zipf::new(blocks, theta, ZipfHash::default())?.block_shares();
-    let draws = operations as f64 / files.max(1) as f64;
-    let touched: f64 = shares.iter().map(|&share| -(draws * (-share).ln_1p()).exp_m1()).sum();
-    Ok(touched / blocks as f64)
+    FioPattern::Zipf { theta, hash: ZipfHash::default() }.touched_share(blocks, files, operations)
 }
 
 /// Where the next block comes from.
@@ -154,6 +151,23 @@ pub enum FioPattern {
     Zipf { theta: f64, hash: ZipfHash },
     Uniform,
     Sequential,
+}
+
+impl FioPattern {
+    /// The expected share of blocks touched after `operations` over all
+    /// `files` of `blocks` blocks each.
+    pub fn touched_share(self, blocks: u64, files: u64, operations: u64) -> Result<f64, FioError> {
+        let draws = operations as f64 / files.max(1) as f64;
+        match self {
+            FioPattern::Zipf { theta, hash } => {
+                let shares = Zipf::new(blocks, theta, hash)?.block_shares();
+                let touched: f64 = shares.iter().map(|&share| -(draws * (-share).ln_1p()).exp_m1()).sum();
+                Ok(touched / blocks as f64)
+            }
+            FioPattern::Uniform => Ok(-(draws * (-1.0 / blocks.max(1) as f64).ln_1p()).exp_m1()),
+            FioPattern::Sequential => Ok((draws / blocks.max(1) as f64).min(1.0)),
+        }
+    }
 }
 
 /// How fio reaches its file.

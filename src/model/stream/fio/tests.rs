@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::yardstick::Yardstick;
 
 const SEED_BLOCKS: u64 = 245_760;
 
@@ -54,6 +55,33 @@ fn touched_share_grows_to_the_reachable_share() {
     assert!(share(1_000_000) < share(10_000_000));
     assert_eq!(touched_share(10, 1, 1.0, 5), Err(FioError::Theta { theta: 1.0 }));
     assert_eq!(touched_share(1, 1, 0.5, 5), Err(FioError::Blocks { blocks: 1 }));
+}
+
+#[test]
+fn other_patterns_touch_what_they_must() {
+    let uniform = FioPattern::Uniform.touched_share(1000, 2, 2000).expect("no law to refuse");
+    assert!((uniform - (1.0 - (-1.0f64).exp())).abs() < 1e-3, "{uniform}");
+    assert_eq!(FioPattern::Sequential.touched_share(1000, 2, 1000), Ok(0.5));
+    assert_eq!(FioPattern::Sequential.touched_share(1000, 2, 9000), Ok(1.0));
+}
+
+/// Rank law and hash solved for a cache of a quarter of 16 GiB: LRU .484, FIFO .456.
+#[test]
+fn hit_ratios_of_the_seed_job_in_4_gib() {
+    let one = FioWorkload {
+        files: 1,
+        blocks: SEED_BLOCKS as u32,
+        operations: 1_200_000,
+        ..job(FioPattern::Zipf { theta: 0.5, hash: ZipfHash::default() }, 0)
+    };
+    let accesses = all(one);
+    let warm = accesses.len() / 2;
+    let hits = |policy: Yardstick| {
+        let misses = |accesses: &[Access]| policy.misses(accesses, SEED_BLOCKS as u32, 65_536);
+        1.0 - (misses(&accesses) - misses(&accesses[..warm])) as f64 / (accesses.len() - warm) as f64
+    };
+    let (lru, fifo) = (hits(Yardstick::Lru), hits(Yardstick::Fifo));
+    assert!((lru - 0.484).abs() < 0.004 && (fifo - 0.456).abs() < 0.004, "LRU {lru}, FIFO {fifo}");
 }
 
 fn job(pattern: FioPattern, operations: u64) -> FioWorkload {
