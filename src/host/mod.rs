@@ -1,3 +1,31 @@
 //! The host: cgroups, swap, ramdisks, mounts, sysctls, host facts, and the undo journal.
+//!
+//! Every change goes through a [`HostSession`]: its undo is on disk before the
+//! change is made, and it is undone in reverse on success, on failure, by the
+//! next start or by `run-bench clean`. All access to `/proc`, `/sys`, `/dev`
+//! and the cgroup trees goes through a [`SysRoot`].
 
+pub mod cgroup;
+pub mod fake;
+pub mod journal;
+pub mod knob;
+pub mod probe;
+pub mod ramdisk;
+pub mod reader;
+pub mod swap;
 pub mod syscall;
+
+mod crash;
+mod error;
+mod kernel;
+#[cfg(test)]
+mod real_tests;
+mod root;
+mod session;
+
+pub use crash::{CrashMode, CrashPoint};
+pub use error::HostError;
+pub use kernel::{CommandOutput, Facility, FileIdentity, Kernel, MountCall, RealKernel};
+pub use root::SysRoot;
+pub use session::{HostSession, SessionOptions};
+pub use syscall::LoopBacking;

@@ -2,16 +2,28 @@
 
 #![expect(unsafe_code, reason = "raw system calls; each block says why it is sound")]
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
+use std::os::fd::FromRawFd;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 
 use crate::units::Bytes;
 use crate::units::Nanos;
+
+/// `SWAP_FLAG_PREFER` of <linux/swap.h>: the low bits hold a priority.
+const SWAP_FLAG_PREFER: libc::c_int = 0x8000;
+/// `LOOP_GET_STATUS64` of <linux/loop.h>.
+const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
+/// `IPPROTO_SCTP` of <linux/in.h>.
+const IPPROTO_SCTP: libc::c_int = 132;
 
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,6 +210,115 @@ impl Drop for Mapping {
         // SAFETY: the range is this mapping and no reference into it outlives `self`.
         unsafe { libc::munmap(self.address.as_ptr().cast(), self.length) };
     }
+}
+
+/// `struct loop_info64` of <linux/loop.h>.
+#[repr(C)]
+struct LoopInfo64 {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// The file behind a loop device, by device and inode number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoopBacking {
+    pub device: u64,
+    pub inode: u64,
+}
+
+fn c_path(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// swapon(2) with a priority from 0 to 32767.
+pub(super) fn swapon(device: &Path, priority: u16) -> io::Result<()> {
+    let path = c_path(device)?;
+    let flags = SWAP_FLAG_PREFER | libc::c_int::from(priority & 0x7fff);
+    // SAFETY: `path` is a NUL-terminated string that outlives the call.
+    check(unsafe { libc::swapon(path.as_ptr(), flags) })
+}
+
+/// swapoff(2); returns only when every page is back.
+pub(super) fn swapoff(device: &Path) -> io::Result<()> {
+    let path = c_path(device)?;
+    // SAFETY: `path` is a NUL-terminated string that outlives the call.
+    check(unsafe { libc::swapoff(path.as_ptr()) })
+}
+
+/// The backing file of a loop device; `None` when it has none.
+pub(super) fn loop_backing(device: &Path) -> io::Result<Option<LoopBacking>> {
+    let file = File::open(device)?;
+    // SAFETY: all-zero bytes are a valid value of this plain C structure.
+    let mut info: LoopInfo64 = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open and `info` has the layout the call fills in.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) };
+    match check(result) {
+        Ok(()) => Ok(Some(LoopBacking { device: info.device, inode: info.inode })),
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Asks the kernel for an io_uring of one entry and closes it again.
+pub(super) fn io_uring_setup() -> io::Result<()> {
+    // `struct io_uring_params` is 120 bytes, all of them inputs that may be zero.
+    let mut parameters = [0u64; 15];
+    // SAFETY: the buffer has the size of the structure and outlives the call.
+    let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr()) };
+    let fd = i32::try_from(fd).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave this descriptor to us alone.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    Ok(())
+}
+
+/// Opens and closes an SCTP socket.
+pub(super) fn sctp_socket() -> io::Result<()> {
+    // SAFETY: no pointers are passed.
+    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, IPPROTO_SCTP) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave this descriptor to us alone.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    Ok(())
+}
+
+/// Opens and closes a counter of this thread's task clock.
+pub(super) fn perf_event_open() -> io::Result<()> {
+    // `struct perf_event_attr`, first published size: type, size, config, then zeros.
+    const SOFTWARE: u64 = 1;
+    const SIZE: u64 = 64;
+    const TASK_CLOCK: u64 = 1;
+    let mut attributes = [0u64; 8];
+    attributes[0] = SOFTWARE | (SIZE << 32);
+    attributes[1] = TASK_CLOCK;
+    // SAFETY: the buffer holds the 64 bytes that its size field names.
+    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, attributes.as_mut_ptr(), 0, -1, -1, 0) };
+    let fd = i32::try_from(fd).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave this descriptor to us alone.
+    drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    Ok(())
 }
 
 #[cfg(test)]
