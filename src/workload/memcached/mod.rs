@@ -1,7 +1,20 @@
 //! memcached under load: a fresh server, a load generator, and rules by which
 //! the numbers are judged.
+//!
+//! The load comes from the real memtier_benchmark where it is present, else from
+//! the built-in [`loader`]: same options, same sequence of keys, same results.
 
+mod load;
 pub mod loader;
+mod measure;
+mod memtier;
+mod memtier_json;
 mod result;
+mod rules;
+mod run;
+mod server;
+mod stats;
 
 pub use result::{CommandResult, LoadRun, Quantiles};
+pub use run::run;
+pub use stats::Stats;

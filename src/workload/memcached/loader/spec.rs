@@ -158,3 +158,67 @@ impl LoaderSpec {
         if self.distinct_client_seed { self.seed.wrapping_add(index as u32) } else { self.seed }
     }
 }
+
+#[cfg(test)]
+impl LoaderSpec {
+    /// A small task for tests; its socket does not exist.
+    pub(crate) fn example() -> Self {
+        LoaderSpec {
+            endpoint: Endpoint::Unix("/nonexistent/socket".into()),
+            protocol: Protocol::Binary,
+            threads: 2,
+            clients: 3,
+            pipeline: 4,
+            requests: Requests::AllKeys,
+            repeat: 1,
+            ratio: (1, 0),
+            key_prefix: "memtier-".to_owned(),
+            key_minimum: 1,
+            key_maximum: 600,
+            set_pattern: KeyPattern::Parallel,
+            get_pattern: KeyPattern::Parallel,
+            zipf_exponent: 1.0,
+            value: Bytes(100),
+            values: ValueBytes::Constant,
+            seed: 0,
+            distinct_client_seed: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_keys_are_divided_as_memtier_divides_them() {
+        let mut spec = LoaderSpec::example();
+        assert_eq!(spec.requests_per_client(), Some(100));
+        spec.key_maximum = 601;
+        assert_eq!(spec.requests_per_client(), Some(101));
+        (spec.set_pattern, spec.get_pattern) = (KeyPattern::Random, KeyPattern::Random);
+        assert_eq!(spec.requests_per_client(), Some(600));
+    }
+
+    #[test]
+    fn what_cannot_be_driven_is_refused() {
+        let example = LoaderSpec::example;
+        assert_eq!(example().validate(), Ok(()));
+        for (bad, words) in [
+            (LoaderSpec { threads: 0, ..example() }, "threads is 0"),
+            (LoaderSpec { value: Bytes(0), ..example() }, "value is 0"),
+            (LoaderSpec { ratio: (0, 0), ..example() }, "no operation"),
+            (LoaderSpec { ratio: (u32::MAX, 1), ..example() }, "no operation"),
+            (LoaderSpec { key_prefix: "a b".to_owned(), ..example() }, "without spaces"),
+            (LoaderSpec { key_prefix: "k".repeat(240), ..example() }, "at most 250"),
+            (LoaderSpec { key_minimum: 601, ..example() }, "empty"),
+            (LoaderSpec { get_pattern: KeyPattern::Random, ..example() }, "P:P or none"),
+            (LoaderSpec { key_maximum: 5, ..example() }, "cannot be divided"),
+            // Ten keys for six clients: two each, so the last would begin at 11.
+            (LoaderSpec { key_maximum: 10, ..example() }, "cannot be divided"),
+        ] {
+            let text = bad.validate().expect_err(words);
+            assert!(text.contains(words), "{text}");
+        }
+    }
+}
