@@ -71,7 +71,7 @@ impl Place {
             return None;
         }
         Some(Place {
-            folder: tempfile::tempdir().unwrap(),
+            folder: tempfile::tempdir().expect("a folder"),
             tools,
             cancel: CancellationToken::new(),
             marks: Marks::new(Instant::now()),
@@ -82,12 +82,12 @@ impl Place {
     fn stub(&mut self, tool: ToolName, script: &str) {
         let real = self.tools.find(tool).unwrap_or_else(|_| PathBuf::from("/nonexistent"));
         let folder = self.folder.path().join("tools");
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join(tool.program());
         std::fs::write(&path, format!("#!/bin/sh\n{}\n", script.replace("REAL", &real.to_string_lossy())))
-            .unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-        let rest = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
+            .expect("a script");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("an executable script");
+        let rest = std::env::split_paths(&std::env::var_os("PATH").expect("a PATH")).collect::<Vec<_>>();
         self.tools = Tools::in_folders(std::iter::once(folder).chain(rest));
     }
 
@@ -98,7 +98,7 @@ impl Place {
     async fn run(&self, config: &MemcachedWorkload) -> Result<Outcome, WorkloadError> {
         let scratch = self.folder.path().join("scratch");
         for folder in [&scratch, &self.raw()] {
-            std::fs::create_dir_all(folder).unwrap();
+            std::fs::create_dir_all(folder).expect("a folder");
         }
         let context = Context {
             cancel: &self.cancel,
