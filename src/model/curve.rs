@@ -2,6 +2,8 @@
 //! parallel. Any policy can join by [`MissCounter`], the yardsticks and the
 //! reclaim core alike. The result does not depend on the number of threads.
 
+mod reclaim;
+
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
@@ -13,6 +15,8 @@ use crate::model::access::Region;
 use crate::model::access::Stream;
 use crate::model::yardstick::{Distance, StackDistance, Yardstick};
 use crate::units::Pages;
+
+pub use reclaim::ReclaimPolicy;
 
 /// The accesses of one curve, read by every cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +73,9 @@ pub trait MissCounter: Sync {
     /// The line's name.
     fn name(&self) -> &str;
 
-    /// Misses from an empty memory of this size.
-    fn count(&self, recording: &Recording, size: Pages) -> Misses;
+    /// Misses from an empty memory of this size; `None` if the policy cannot
+    /// run in so little.
+    fn count(&self, recording: &Recording, size: Pages) -> Option<Misses>;
 }
 
 impl MissCounter for Yardstick {
@@ -78,9 +83,9 @@ impl MissCounter for Yardstick {
         (*self).name()
     }
 
-    fn count(&self, recording: &Recording, size: Pages) -> Misses {
+    fn count(&self, recording: &Recording, size: Pages) -> Option<Misses> {
         let size = u32::try_from(size.0).unwrap_or(u32::MAX);
-        Misses { misses: self.misses(&recording.accesses, recording.pages(), size), refaults: None }
+        Some(Misses { misses: self.misses(&recording.accesses, recording.pages(), size), refaults: None })
     }
 }
 
@@ -90,12 +95,12 @@ pub struct Named<F> {
     pub count: F,
 }
 
-impl<F: Fn(&Recording, Pages) -> Misses + Sync> MissCounter for Named<F> {
+impl<F: Fn(&Recording, Pages) -> Option<Misses> + Sync> MissCounter for Named<F> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn count(&self, recording: &Recording, size: Pages) -> Misses {
+    fn count(&self, recording: &Recording, size: Pages) -> Option<Misses> {
         (self.count)(recording, size)
     }
 }
@@ -141,7 +146,8 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Every policy at every size, in that order, on up to `threads` threads.
+/// Every policy at every size, in that order, on up to `threads` threads. A
+/// size too small for a policy leaves its row out.
 pub fn miss_ratio_curves(
     recording: &Recording,
     policies: &[&dyn MissCounter],
@@ -159,14 +165,14 @@ pub fn miss_ratio_curves(
             }
             let (policy, size) = (policies[cell / sizes.len()], sizes[cell % sizes.len()]);
             let counted = policy.count(recording, size);
-            let row = CurveRow {
+            let row = counted.map(|counted| CurveRow {
                 policy: policy.name().to_owned(),
                 size,
                 accesses,
                 misses: counted.misses,
                 refaults: counted.refaults.unwrap_or(counted.misses.saturating_sub(first)),
-            };
-            rows.lock().expect("no holder panics while it stores a row")[cell] = Some(row);
+            });
+            rows.lock().expect("no holder panics while it stores a row")[cell] = row;
         }
     };
     thread::scope(|scope| {
@@ -176,7 +182,7 @@ pub fn miss_ratio_curves(
         work();
     });
     let rows = rows.into_inner().expect("no holder panics while it stores a row");
-    rows.into_iter().map(|row| row.expect("every cell was counted")).collect()
+    rows.into_iter().flatten().collect()
 }
 
 /// The LRU curve at all these sizes in one pass over the recording. Exact
@@ -237,7 +243,7 @@ mod tests {
         let sizes = geometric_sizes(Pages(10), Pages(1000), 7);
         let own = Named {
             name: "never".to_owned(),
-            count: |r: &Recording, _| Misses { misses: r.demands(), refaults: Some(7) },
+            count: |r: &Recording, _| Some(Misses { misses: r.demands(), refaults: Some(7) }),
         };
         let mut policies: Vec<&dyn MissCounter> =
             Yardstick::ALL.iter().map(|y| y as &dyn MissCounter).collect();

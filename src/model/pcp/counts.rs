@@ -1,6 +1,8 @@
 //! What the page allocator did: events E5 to E9, every zone-lock hold with the
 //! pages it moved and the work under it.
 
+use crate::model::event::{Event, Events};
+
 use super::buddy::BuddyWork;
 
 /// Why pages went back to the buddy.
@@ -123,6 +125,16 @@ impl PcpCounts {
             pgalloc: self.pgalloc - earlier.pgalloc,
             pgfree: self.pgfree - earlier.pgfree,
         }
+    }
+
+    /// Adds these counts to those that other parts of the model made. A core
+    /// that counts its own allocations and frees must leave out E5 and E7.
+    pub fn add_to(&self, events: &mut Events) {
+        events.add(Event::PageAllocate, self.pcp_hit);
+        events.add(Event::PcpRefill, self.refill.holds);
+        events.add(Event::PageFree, self.pcp_free);
+        events.add(Event::PcpDrain, self.drain.iter().map(|d| d.holds).sum());
+        events.add(Event::BuddyDirect, self.buddy_direct.holds);
     }
 
     /// The counts as rows of event code, name and number.

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::event::Events;
 use crate::units::Bytes;
 use crate::units::Pages;
 
@@ -247,6 +248,9 @@ fn event_rows_carry_their_codes() {
     assert_eq!(rows[8], ("E7", "pcp_free".to_owned(), 64));
     assert!(rows.contains(&("E8", "pcp_drain.free_high.holds".to_owned(), 56)));
     assert!(rows.contains(&("E9", "buddy_direct.pages".to_owned(), 1024)));
+    let mut events = Events::default();
+    zone.counts().add_to(&mut events);
+    assert_eq!([6, 7, 8, 9].map(|number| events.row(number)), [0, 64, 56, 1]);
 }
 
 fn any_rules() -> impl Strategy<Value = PcpRules> {

@@ -1,4 +1,7 @@
 //! Patterns without a program: cyclic scan, uniform, zipf, and phases of them.
+//!
+//! The first touch of an anonymous page is a write: a page never written would
+//! stay the shared zero page and cost no memory.
 
 use rand::RngExt;
 use rand::SeedableRng;
@@ -81,21 +84,27 @@ pub struct SyntheticStream {
     phase: usize,
     done: u64,
     draw: Option<Draw>,
+    /// Pages touched before.
+    known: Vec<bool>,
 }
 
 impl SyntheticStream {
     pub fn new(workload: SyntheticWorkload) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(workload.seed);
-        SyntheticStream { workload, random, phase: 0, done: 0, draw: None }
+        let pages = workload.regions.last().map_or(0, Region::end);
+        let known = vec![false; pages as usize];
+        SyntheticStream { workload, random, phase: 0, done: 0, draw: None, known }
     }
 
     /// Read or write of a page, by what backs it.
-    fn kind(&self, page: u32, write: bool) -> AccessKind {
+    fn kind(&mut self, page: u32, write: bool) -> AccessKind {
         let regions = &self.workload.regions;
         let at = regions.partition_point(|r| r.end() <= page);
+        let first = !std::mem::replace(&mut self.known[page as usize], true);
         match (regions[at].kind, write) {
             (RegionKind::File, false) => AccessKind::FileRead,
             (RegionKind::File, true) => AccessKind::FileWrite,
+            (RegionKind::Anon, false) if first => AccessKind::MapWrite,
             (_, false) => AccessKind::MapRead,
             (_, true) => AccessKind::MapWrite,
         }
@@ -140,7 +149,8 @@ impl Stream for SyntheticStream {
             let page = phase.first + page;
             let percent = self.workload.write_percent;
             let write = percent > 0 && self.random.random_range(0..100) < percent;
-            out.push(Access::new(page, self.kind(page, write)));
+            let kind = self.kind(page, write);
+            out.push(Access::new(page, kind));
         }
         self.draw = Some(draw);
         self.done += count;
@@ -163,7 +173,8 @@ mod tests {
     fn a_cycle_comes_round() {
         let scan = all(SyntheticWorkload::single(RegionKind::Anon, 3, Pattern::Cyclic, 7, 1));
         assert_eq!(scan.iter().map(|a| a.page).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2, 0]);
-        assert!(scan.iter().all(|a| a.kind == AccessKind::MapRead));
+        let writes: Vec<bool> = scan.iter().map(|a| a.kind == AccessKind::MapWrite).collect();
+        assert_eq!(writes, [true, true, true, false, false, false, false]);
     }
 
     #[test]

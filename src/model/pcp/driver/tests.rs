@@ -70,6 +70,8 @@ fn a_slot_is_used_in_turn_and_memory_may_run_out() {
     // The last freed block is handed out next, its contents untouched since.
     assert_eq!(driver.apply(allocate(2)), Ok(()));
     let report = driver.report();
+    let mut plain = Driver::without_contents(driver.zone.clone(), 1, Migratetype::Movable);
+    assert_eq!(plain.apply(free(0)), Err(DriverError::Slot { slot: 0, state: "freed, but holds no block" }));
     assert_eq!((report.copy_in.cold(), report.copy_in.total()), (1024, 1536));
     assert_eq!(report.copy_in.share_within(Pages(512)), 1.0 / 3.0);
 }

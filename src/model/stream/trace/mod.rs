@@ -80,7 +80,8 @@ pub enum Paging {
 }
 
 /// Numbers the pages of a trace in order of first appearance, so that a trace
-/// becomes a stream over one region of this kind.
+/// becomes a stream over one region of this kind. An anonymous page must be
+/// written before it costs memory, so its first request is made a write.
 pub fn record(
     records: impl Iterator<Item = Result<TraceRecord, TraceError>>,
     kind: RegionKind,
@@ -94,17 +95,17 @@ pub fn record(
             Paging::ObjectIsPage => 1,
             Paging::BySize => u64::from(record.size.unwrap_or(1)).div_ceil(PAGE_SIZE).max(1) as u32,
         };
-        let (first, count) = match ids.get(&record.object) {
-            Some(&known) => known,
+        let (first, count, write) = match ids.get(&record.object) {
+            Some(&(first, count)) => (first, count, record.write),
             None => {
                 let first = pages;
                 pages =
                     pages.checked_add(wanted).filter(|&p| p < u32::MAX).ok_or(TraceError::TooManyPages)?;
                 ids.insert(record.object, (first, wanted));
-                (first, wanted)
+                (first, wanted, record.write || kind == RegionKind::Anon)
             }
         };
-        let access = match (kind, record.write) {
+        let access = match (kind, write) {
             (RegionKind::File, false) => AccessKind::FileRead,
             (RegionKind::File, true) => AccessKind::FileWrite,
             (_, false) => AccessKind::MapRead,

@@ -94,6 +94,9 @@ fn objects_become_dense_pages() {
     };
     assert_eq!(pages(Paging::ObjectIsPage), (vec![0, 1, 0], 2));
     assert_eq!(pages(Paging::BySize), (vec![0, 1, 2, 0, 1], 3));
+    let anon = record(text(b"4\n4\n"), RegionKind::Anon, Paging::default()).expect("well formed");
+    let kinds: Vec<AccessKind> = anon.accesses().iter().map(|a| a.kind).collect();
+    assert_eq!(kinds, [AccessKind::MapWrite, AccessKind::MapRead]);
     let empty = record(text(b"# nothing\n"), RegionKind::Anon, Paging::default()).expect("empty");
     assert!(empty.regions().is_empty() && empty.accesses().is_empty());
     assert!(record(text(b"1 x"), RegionKind::Anon, Paging::default()).is_err());
