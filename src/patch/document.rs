@@ -117,9 +117,9 @@ fn add(message: Message, document: &mut Document) {
 fn subject_claims(message: &Message, harvest: &mut Harvest) {
     let mut line = Line { text: &message.headers.subject, start: 0, tokens: Vec::new() };
     line.tokenise();
-    let known = harvest.claims.iter().any(|c| c.format == Format::LkpHeadline);
     let headline = grammar::read_prose(&[&line]).into_iter().find(|f| f.format == Format::LkpHeadline);
-    if let (Some(finding), false) = (headline, known) {
+    let known = |name: &str| harvest.claims.iter().any(|c| c.metric.name == name);
+    if let Some(finding) = headline.filter(|f| !known(&f.metric.name)) {
         harvest.claims.push(Claim {
             id: String::new(),
             message: 0,

@@ -4,6 +4,15 @@ use super::claim::{ClaimMetric, Direction};
 
 /// Words that mean "more is better", in lower case.
 const HIGHER: &[&str] = &[
+    "kops/s",
+    "mops/s",
+    "kops",
+    "krps",
+    "kqps",
+    "ktps",
+    "gbit/s",
+    "mbit/s",
+    "gbits/s",
     "ops/s",
     "ops/sec",
     "op/s",
@@ -100,6 +109,16 @@ const LOWER: &[&str] = &[
 
 /// Units a value may carry, in lower case, with the name shown.
 const UNITS: &[&str] = &[
+    "kops/s",
+    "mops/s",
+    "kops",
+    "krps",
+    "kqps",
+    "ktps",
+    "gbit/s",
+    "mbit/s",
+    "gbits/s",
+    "ops/min",
     "ops/sec",
     "ops/s",
     "op/s",

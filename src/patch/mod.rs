@@ -9,6 +9,7 @@
 //! A mail is hostile data: every limit is in [`limits`], nothing is executed,
 //! nothing is opened, and what cannot be read is left out or noted.
 
+mod audit;
 mod carrier;
 mod claim;
 mod diff;
@@ -26,6 +27,10 @@ mod token;
 mod walk;
 mod workload;
 
+pub use audit::{
+    Arithmetic, ArithmeticVerdict, ClaimAudit, Convention, MeanCheck, Note, NoteKind, Summary, audit,
+    check_arithmetic, check_means, summaries,
+};
 pub use carrier::{Attachment, Carrier, Headers, Message, read_messages};
 pub use claim::{
     Baseline, Claim, ClaimMetric, Delta, Deviation, DeviationKind, Direction, Format, Measured, Reading,

@@ -181,14 +181,29 @@ fn diff_line(previous: &str, word: &str, next: &str) -> bool {
 }
 
 fn is_tag(word: &str) -> bool {
-    let tags = ["-by:", "Fixes:", "Link:", "Closes:", "Cc:", "commit:", "testcase:"];
+    let tags = ["-by:", "Fixes:", "Link:", "Closes:", "Cc:", "commit:"];
     tags.iter().any(|tag| word.ends_with(tag)) && word.len() < 40
 }
 
 /// `Before:`, `After patch 1-3:`, `Signed-off-by:`.
 fn label_line(words: &[(usize, &str)], index: usize) -> bool {
     let word = words[index].1;
-    if is_tag(word) {
+    let job = [
+        "testcase:",
+        "parameters:",
+        "nr_task:",
+        "mode:",
+        "test:",
+        "cpufreq_governor:",
+        "compiler:",
+        "config:",
+        "base:",
+        "url:",
+        "kconfig:",
+        "rootfs:",
+    ];
+    let machine = word == "test" && words.get(index + 1).is_some_and(|w| w.1 == "machine:");
+    if is_tag(word) || job.contains(&word) || machine {
         return true;
     }
     let starts = [

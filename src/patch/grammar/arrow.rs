@@ -48,9 +48,9 @@ fn claim(line: &Line<'_>, from: usize, arrow: usize) -> Option<(Finding, usize)>
     Some((finding, next))
 }
 
-/// A delta at most two tokens behind.
+/// A delta a few tokens behind.
 fn delta_near(tokens: &[Token], at: usize) -> (Delta, usize) {
-    for skip in 0..3 {
+    for skip in 0..5 {
         if let Some((delta, next)) = quantity::delta(tokens, at + skip) {
             return (delta, next);
         }
@@ -67,5 +67,7 @@ fn name(line: &Line<'_>, from: usize, start: usize) -> String {
     let text = line.text.get(first.start..line.tokens[start].start).unwrap_or("");
     let marks =
         |c: char| c.is_whitespace() || matches!(c, '-' | '*' | ':' | '|' | '(' | ')' | ',' | ';' | '`' | '.');
-    text.trim_matches(marks).chars().take(100).collect()
+    let text = text.trim_matches(marks);
+    let open = text.contains('(') && !text.contains(')');
+    text.chars().take(100).chain(open.then_some(')')).collect()
 }

@@ -40,24 +40,34 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
     let base = columns.iter().position(|c| c.role == Role::Before).unwrap_or(0);
     let mut findings = Vec::new();
     let mut group = String::new();
+    let barred = lines[0].text.contains('|');
     let (mut taken, mut misses) = (1, 0);
     for (index, line) in lines.iter().enumerate().take(ROWS).skip(1) {
+        let other = barred != line.text.contains('|') && !line.is_blank() && !is_rule(line);
+        if other || starts_label(line) {
+            break;
+        }
         if is_rule(line) || line.is_blank() {
             misses += usize::from(line.is_blank());
-        } else if let Some(row) = row(line).filter(|r| (2..=columns.len()).contains(&r.cells.len())) {
+        } else if let Some(row) = row(line).and_then(|row| fitted(row, columns.len(), line)) {
             claims(&columns, base, &row, &group, index, &mut findings);
             taken = index + 1;
             misses = 0;
         } else if let Some(title) = sub_heading(line) {
             group = title;
         } else {
-            misses += 1;
+            misses += 2;
         }
         if misses > 2 {
             break;
         }
     }
     (!findings.is_empty()).then_some(Match { lines: taken, findings })
+}
+
+/// A line such as `Before: 100 s` belongs to the label family.
+fn starts_label(line: &Line<'_>) -> bool {
+    role::heading(line, 0).is_some_and(|heading| heading.role != Role::Other)
 }
 
 /// The columns of a heading line without numbers.
@@ -102,6 +112,15 @@ fn gap(line: &Line<'_>, column: &Column, start: usize) -> usize {
     let last = column.label.rsplit(' ').next().unwrap_or("");
     let before = line.text[..start].trim_end();
     if before.ends_with(last) { start - before.len() } else { 9 }
+}
+
+/// A row with one value too many has a number, such as a size, for its name.
+fn fitted(mut row: Row, columns: usize, line: &Line<'_>) -> Option<Row> {
+    if row.cells.len() == columns + 1 && row.name.is_empty() {
+        row.cells.remove(0);
+        row.name = line.text.trim().trim_start_matches(['|', ' ']).split([' ', '\t', '|']).next()?.to_owned();
+    }
+    (2..=columns).contains(&row.cells.len()).then_some(row)
 }
 
 fn is_rule(line: &Line<'_>) -> bool {

@@ -94,7 +94,10 @@ impl NamedValue {
     }
 
     pub(crate) fn metric(&self) -> ClaimMetric {
-        metric_name::metric(&self.name, self.unit.as_deref())
+        // "Avg: 10 qps" names a statistic; the unit names the metric.
+        let statistic = ["avg", "average", "mean", "median", "result", "total"];
+        let name = if statistic.contains(&self.name.to_lowercase().as_str()) { "" } else { &self.name };
+        metric_name::metric(name, self.unit.as_deref())
     }
 
     pub(crate) fn measured(&self, label: &str) -> Measured {

@@ -18,6 +18,8 @@ struct Section {
     values: Vec<NamedValue>,
     first: usize,
     last: usize,
+    /// The values stand on the label's own line.
+    inline: bool,
 }
 
 /// Recognises a group of sections that holds both sides.
@@ -66,6 +68,10 @@ fn sections(lines: &[Line<'_>]) -> Vec<Section> {
             open_sections(line, at, heading, &mut found);
         } else if let Some((taken, values)) = values::read(&lines[at..]) {
             let Some(section) = found.last_mut() else { break };
+            // Values stand behind a label or below it, not both, and not behind a gap.
+            if !section.values.is_empty() && (section.inline || blanks > 0) {
+                break;
+            }
             section.values.extend(values);
             section.last = at + taken - 1;
             at += taken - 1;
@@ -86,6 +92,7 @@ fn open_sections(line: &Line<'_>, at: usize, heading: Heading, found: &mut Vec<S
         let end = cut.unwrap_or(line.tokens.len());
         let values = if current.next < end { inline(line, current.next, end) } else { Vec::new() };
         found.push(Section {
+            inline: !values.is_empty(),
             role: current.role,
             label: current.label,
             deltas: current.deltas,

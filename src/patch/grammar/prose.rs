@@ -24,7 +24,7 @@ pub(crate) fn read(lines: &[&Line<'_>]) -> Vec<Finding> {
         text.push_str(line.text.trim());
         text.push(' ');
     }
-    let interesting = text.contains('%')
+    let interesting = text.contains(['%', 'x'])
         || text.contains("identical")
         || text.contains("no ")
         || text.contains("noise")
@@ -165,7 +165,7 @@ impl Sentence<'_> {
 
     /// A percentage or interval with a word of change near it.
     fn change(&self, at: usize) -> Option<(Finding, usize)> {
-        let (delta, next) = quantity::delta(self.tokens, at)?;
+        let (delta, next) = quantity::delta(self.tokens, at).or_else(|| self.factor(at))?;
         if at > 0 && (self.tokens[at - 1].kind == Kind::Spread || self.word(at - 1) == "at") {
             return None;
         }
@@ -181,6 +181,13 @@ impl Sentence<'_> {
         finding.wording = Some(wording);
         finding.scope = role::scope(&self.text[self.tokens[0].start..self.tokens[self.tokens.len() - 1].end]);
         Some((finding, next))
+    }
+
+    /// `2.5x` with the letter glued on.
+    fn factor(&self, at: usize) -> Option<(Delta, usize)> {
+        let factor = self.tokens.get(at)?.number().filter(|n| n.sign.is_none())?;
+        let glued = self.tokens.get(at + 1).is_some_and(|t| t.start == self.tokens[at].end);
+        (glued && matches!(self.word(at + 1), "x" | "X")).then_some((Delta::Factor { factor }, at + 2))
     }
 
     /// The closest word of change within reach of tokens `from..to`.

@@ -85,6 +85,11 @@ pub(crate) fn heading(line: &Line<'_>, from: usize) -> Option<Heading> {
         Some(colon) => colon,
         None if role != Role::Other && equals => start + 1,
         None if role != Role::Other && only_label(line, start, role) => tokens.len(),
+        None if role != Role::Other => {
+            let end = value_behind(line, start)?;
+            let label = line.text[first.start..tokens[end - 1].end].trim().to_owned();
+            return Some(Heading { role, label, deltas: Vec::new(), next: end });
+        }
         None => return None,
     };
     let label = line.text[first.start..tokens[end - 1].end].trim();
@@ -96,6 +101,15 @@ pub(crate) fn heading(line: &Line<'_>, from: usize) -> Option<Heading> {
     }
     let deltas = quantity::deltas(&tokens[..end], start, true);
     Some(Heading { role, label: label.to_owned(), deltas, next: (end + 1).min(tokens.len()) })
+}
+
+/// `baseline 33.10s`, `with series 31.45s`: the value follows within a few words.
+fn value_behind(line: &Line<'_>, start: usize) -> Option<usize> {
+    let tokens = &line.tokens;
+    let end = (start + 1..tokens.len().min(start + 4))
+        .find(|at| matches!(tokens[*at].kind, Kind::Number(_) | Kind::Seconds(_)))?;
+    let words = tokens[start..end].iter().all(|t| t.kind == Kind::Word);
+    words.then_some(end)
 }
 
 /// A list mark in front: `-`, `*`, `1)`.
@@ -121,7 +135,7 @@ pub(crate) fn next_heading(line: &Line<'_>, from: usize) -> Option<usize> {
     (from..tokens.len()).find(|at| {
         let named = tokens[*at].kind == Kind::Word && role_of(tokens[*at].text(line.text)) != Role::Other;
         let behind_number = *at > from;
-        named && behind_number && heading_mark(tokens, *at)
+        named && behind_number && (heading_mark(tokens, *at) || value_behind(line, *at).is_some())
     })
 }
 

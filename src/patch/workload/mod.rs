@@ -46,7 +46,9 @@ pub(crate) fn command(lines: &[Line<'_>], flat: bool) -> Option<(Found, usize)> 
     let words = argv::split(text);
     let words = argv::skip_wrappers(&words);
     let (program, arguments) = words.split_first()?;
-    let options = arguments.iter().any(|a| a.starts_with('-')) || text.len() < 200 && taken > 1;
+    let is_option =
+        |a: &String| a.starts_with('-') && a[1..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
+    let options = arguments.iter().any(is_option);
     if !options {
         return None;
     }

@@ -9,6 +9,44 @@ use super::flags;
 use super::setting::{Setting, Swap, SwapKind};
 use super::typed::{Command, KernelBuild, NetperfRun, Workload};
 
+/// Words that make a phrase behind "on" a machine.
+const VENDORS: &[&str] = &[
+    "epyc",
+    "xeon",
+    "intel",
+    "amd",
+    "ryzen",
+    "skylake",
+    "kunpeng",
+    "ampere",
+    "graviton",
+    "neoverse",
+    "power9",
+    "power10",
+    "aarch64",
+    "arm64",
+    "raspberry",
+    "cascade",
+    "icelake",
+    "sapphire",
+    "threadripper",
+    "i5",
+    "i7",
+    "i9",
+    "server",
+    "laptop",
+    "machine",
+    "vm",
+    "snapdragon",
+    "broadwell",
+    "haswell",
+];
+/// Words that end such a phrase.
+const MACHINE_ENDS: &[&str] = &[
+    "with", "using", "and", "where", "we", "which", "that", "running", "in", "by", "for", "the", "has", "is",
+    "here", "with:",
+];
+
 /// Facts of one paragraph; `None` when it states none.
 pub(crate) fn sentence(text: &str) -> Option<Setting> {
     let tokens = token::tokens(text);
@@ -105,44 +143,9 @@ impl Words<'_> {
 
     /// `on a EPYC 7K62 with`, `On a 2-socket Intel server with 128 logical CPU`.
     fn machine(&self) -> Option<String> {
-        let vendors = [
-            "epyc",
-            "xeon",
-            "intel",
-            "amd",
-            "ryzen",
-            "skylake",
-            "kunpeng",
-            "ampere",
-            "graviton",
-            "neoverse",
-            "power9",
-            "power10",
-            "aarch64",
-            "arm64",
-            "raspberry",
-            "cascade",
-            "icelake",
-            "sapphire",
-            "threadripper",
-            "i5",
-            "i7",
-            "i9",
-            "server",
-            "laptop",
-            "machine",
-            "vm",
-            "snapdragon",
-            "broadwell",
-            "haswell",
-        ];
-        let ends = [
-            "with", "using", "and", "where", "we", "which", "that", "running", "in", "by", "for", "the",
-            "has", "is", "here", "with:",
-        ];
         let named = |at: usize| {
             let word = self.lower(at);
-            vendors.iter().any(|v| word == *v || word.starts_with(&format!("{v}-")))
+            VENDORS.iter().any(|v| word == *v || word.starts_with(&format!("{v}-")))
         };
         for at in 0..self.tokens.len() {
             if self.lower(at) != "on" || at + 1 >= self.tokens.len() {
@@ -152,7 +155,7 @@ impl Words<'_> {
                 + 1
                 + usize::from(matches!(self.lower(at + 1).as_str(), "a" | "an" | "my" | "our" | "the"));
             let stop = |i: usize| {
-                ends.contains(&self.lower(i).as_str())
+                MACHINE_ENDS.contains(&self.lower(i).as_str())
                     || matches!(self.tokens[i].kind, Kind::Symbol(':' | ',' | '.' | ';' | ')'))
             };
             let mut end = (first..self.tokens.len().min(first + 14))
