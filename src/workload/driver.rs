@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::file_read;
 use super::memcached::loader;
 use super::netperf;
+use super::reclaim_probe;
 use super::usemem;
 use super::will_it_scale;
 
@@ -25,6 +26,7 @@ const DRIVERS: &[(&str, Entry)] = &[
     (netperf::DRIVER, netperf::main),
     (netperf::ENTER, netperf::enter),
     (netperf::HOLD, netperf::hold),
+    (reclaim_probe::DRIVER, reclaim_probe::main),
     (usemem::DRIVER, usemem::main),
     (will_it_scale::DRIVER, will_it_scale::main),
 ];

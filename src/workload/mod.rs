@@ -5,11 +5,13 @@
 //! rules with their evidence. It decides nothing about the comparison.
 
 mod builtin;
+pub mod command;
 mod contract;
 pub mod driver;
 mod error;
 pub mod file_read;
 mod file_system;
+pub mod fio;
 mod layout;
 mod marks;
 pub mod memcached;
@@ -17,6 +19,7 @@ pub mod memcached;
 mod mutation;
 pub mod netperf;
 mod phases;
+pub mod reclaim_probe;
 pub mod usemem;
 pub mod will_it_scale;
 

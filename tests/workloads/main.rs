@@ -1,6 +1,8 @@
 //! Workloads run for real, for moments: the numbers add up, nothing is left behind.
 
+mod files;
 mod memory;
 mod net;
+mod probe;
 mod scale;
 mod site;

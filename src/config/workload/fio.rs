@@ -79,7 +79,7 @@ pub struct FioWorkload {
     /// `iodepth_batch_submit`.
     #[serde(default = "one")]
     pub batch_submit: u32,
-    /// `iodepth_batch_complete_max`.
+    /// `iodepth_batch_complete`, which fio reads as `iodepth_batch_complete_min`.
     #[serde(default = "one")]
     pub batch_complete: u32,
     /// `randread`, `read`, `randwrite`, `write` or `randrw`.

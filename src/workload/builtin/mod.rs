@@ -21,7 +21,7 @@ use crate::store::Violation;
 pub(super) use board::Task;
 pub(super) use crew::{Crew, Shape, Slot, Timing, Work, allowed_cpus};
 pub(super) use fault::DriverFault;
-pub(super) use request::{Call, answer, call};
+pub(super) use request::{Call, answer, answer_alone, call};
 
 /// The measured interval must be the one asked for, within 5% and 100 ms.
 pub(super) fn interval_violation(rule: &str, seconds: f64, asked: Duration) -> Option<Violation> {

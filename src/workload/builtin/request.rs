@@ -1,6 +1,7 @@
 //! The request to a driver and its answer, both JSON.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -12,7 +13,6 @@ use super::DriverFault;
 use super::Work;
 use super::crew;
 use super::crew::TaskOrder;
-use crate::config::Role;
 use crate::exec;
 use crate::exec::Command;
 use crate::exec::Output;
@@ -39,24 +39,48 @@ where
     R: Serialize,
 {
     let outcome = read::<Q, W>(&arguments).and_then(|order| match order {
-        Order::Run(request) => {
-            let answer = run(request)?;
-            let text = serde_json::to_string(&answer);
-            println!("{}", text.map_err(|error| DriverFault::Request(error.to_string()))?);
-            Ok(())
-        }
+        Order::Run(request) => print(&run(request)?),
         Order::Task(order) => crew::obey(order),
     });
+    exit_code(W::NAME, outcome)
+}
+
+/// The body of a driver process that has no tasks.
+pub(crate) fn answer_alone<Q, R>(
+    name: &str,
+    arguments: Vec<OsString>,
+    run: impl FnOnce(Q) -> Result<R, DriverFault>,
+) -> ExitCode
+where
+    Q: DeserializeOwned,
+    R: Serialize,
+{
+    let outcome = read::<Q, ()>(&arguments).and_then(|order| match order {
+        Order::Run(request) => print(&run(request)?),
+        Order::Task(_) => Err(DriverFault::Request("this driver has no tasks".to_owned())),
+    });
+    exit_code(name, outcome)
+}
+
+fn print<R: Serialize>(answer: &R) -> Result<(), DriverFault> {
+    let text = serde_json::to_string(answer);
+    println!("{}", text.map_err(|error| DriverFault::Request(error.to_string()))?);
+    Ok(())
+}
+
+fn exit_code(name: &str, outcome: Result<(), DriverFault>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
-            eprintln!("run-bench {} {}: {fault}", driver::NAME, W::NAME);
+            eprintln!("run-bench {} {name}: {fault}", driver::NAME);
             ExitCode::FAILURE
         }
     }
 }
 
-fn read<Q: DeserializeOwned, W: Work>(arguments: &[OsString]) -> Result<Order<Q, W>, DriverFault> {
+fn read<Q: DeserializeOwned, W: DeserializeOwned>(
+    arguments: &[OsString],
+) -> Result<Order<Q, W>, DriverFault> {
     let [text] = arguments else {
         return Err(DriverFault::Request(format!("{} arguments, not one", arguments.len())));
     };
@@ -69,7 +93,8 @@ fn read<Q: DeserializeOwned, W: Work>(arguments: &[OsString]) -> Result<Order<Q,
 pub(crate) struct Call<'a> {
     /// The driver's name, also for messages.
     pub(crate) driver: &'static str,
-    pub(crate) role: Role,
+    /// The cgroups that it joins at its start.
+    pub(crate) cgroups: &'a [PathBuf],
     pub(crate) deadline: Duration,
     /// What the driver is executed by, such as an entry into a name space.
     pub(crate) prefix: &'a [OsString],
@@ -86,7 +111,9 @@ pub(crate) async fn call<Q: Serialize, R: DeserializeOwned>(
     argv.extend([ctx.own_executable.into(), driver::NAME.into(), call.driver.into(), text.into()]);
     let mut command = Command::new("").deadline(call.deadline);
     command.argv = argv;
-    ctx.place(&mut command, call.role);
+    command.cgroups = call.cgroups.to_vec();
+    command.die_with_parent = true;
+    command.enter = Some(ctx.own_executable.to_owned());
     let output = exec::run(&command, ctx.cancel).await?;
     if output.ended == exec::Ended::Cancelled {
         return Err(WorkloadError::Cancelled);
