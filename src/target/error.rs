@@ -42,6 +42,11 @@ pub enum TargetError {
     CommandLine { length: usize, longest: usize },
     #[error("{machine}: {failure} ({status}); the last it printed:\n{console}", machine = machine.display())]
     Guest { machine: PathBuf, failure: String, status: String, console: String },
+    #[error(
+        "this host is in use by {holder}; two campaigns at once would measure each other: wait for it ({path})",
+        path = path.display()
+    )]
+    HostInUse { holder: String, path: PathBuf },
     /// The host could not be restored after a trial was killed.
     #[error(
         "the host could not be restored after a killed trial: {0}; run `run-bench clean` and see what it says"

@@ -9,11 +9,13 @@ pub mod guest;
 mod host;
 pub mod identity;
 pub mod kernel;
+mod lock;
 mod machine;
 mod seal;
 mod uml;
 
 pub use error::TargetError;
 pub use host::HostTarget;
+pub use lock::HostLock;
 pub use machine::CommandEnd;
 pub use uml::UmlTarget;

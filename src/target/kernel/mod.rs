@@ -1,11 +1,22 @@
 //! Kernels as arms: what an image is, how one is built, where it is kept.
 
+mod apply;
+mod build;
+mod cache;
 mod config;
+mod diff;
 mod elf;
 mod error;
 mod image;
+mod layout;
+mod mail;
+mod overlay;
+mod source;
 
+pub use build::{BuildRequest, BuildStep, build};
+pub use cache::{BuiltKernel, CACHE_VARIABLE, CachedKernel, KernelCache};
 pub use config::{ConfigDifference, KernelConfig, unpack_gzip};
 pub use elf::build_id_in_notes;
 pub use error::KernelError;
 pub use image::{KernelImage, KernelKind};
+pub use layout::Layout;
