@@ -6,6 +6,8 @@
 //! and the cgroup trees goes through a [`SysRoot`].
 
 pub mod cgroup;
+pub mod doctor;
+pub mod facts;
 pub mod fake;
 pub mod journal;
 pub mod knob;

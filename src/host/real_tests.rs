@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use super::cgroup::{CgroupLayout, Limit, MemoryCgroup};
 use super::crash::{CrashMode, CrashPoint};
+use super::doctor::DoctorReport;
 use super::error::HostError;
+use super::facts::HostFacts;
 use super::journal::recover_all;
 use super::knob::Knob;
 use super::probe::Abilities;
@@ -143,9 +145,12 @@ fn probing_the_real_host_changes_nothing() {
     let before = host_state(&root);
     let folder = PathBuf::from(format!("/run/run-bench-probe-{}", std::process::id()));
     let abilities = Abilities::probe(&root, &folder);
-    println!("{abilities:#?}");
     assert_eq!(host_state(&root), before);
     assert!(abilities.memory_limit.works(), "{abilities:?}");
+    let report = DoctorReport::new(&HostFacts::gather(&root, Path::new("/tmp")), &abilities);
+    for line in &report.lines {
+        println!("{:?} {}: {} {:?}", line.state, line.subject, line.seen, line.remedy);
+    }
     fs::remove_dir_all(&folder).expect("only the lock is left");
 }
 

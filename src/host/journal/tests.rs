@@ -82,7 +82,9 @@ fn journals(tree: &FakeTree) -> Vec<PathBuf> {
 fn crash_everywhere(layout: FakeLayout, brd: bool) -> usize {
     let steps = steps(layout, brd);
     for (number, name) in steps.iter().enumerate() {
-        for mode in [CrashMode::Refuse, CrashMode::Torn] {
+        // Only a line of the journal can be torn.
+        let torn = name.starts_with("journal {").then_some(CrashMode::Torn);
+        for mode in [CrashMode::Refuse].into_iter().chain(torn) {
             let (_folder, tree) = tree(layout);
             prepare(&tree, brd);
             let before = tree.snapshot();
@@ -101,6 +103,7 @@ fn crash_everywhere(layout: FakeLayout, brd: bool) -> usize {
             assert_eq!(journals(&tree), Vec::<PathBuf>::new(), "crash at {number} ({name})");
         }
     }
+    println!("{layout:?}: {} steps", steps.len());
     steps.len()
 }
 

@@ -21,6 +21,11 @@ impl Meminfo {
         self.0.get(name).copied()
     }
 
+    /// From a text of the same form; `None` where it is not.
+    pub(in super::super) fn from_text(text: &str) -> Option<Self> {
+        Meminfo::parse(text).ok()
+    }
+
     pub(super) fn parse(text: &str) -> Result<Self, ParseError> {
         let mut sizes = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
