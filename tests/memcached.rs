@@ -59,7 +59,7 @@ struct Place {
     folder: TempDir,
     tools: Tools,
     cancel: CancellationToken,
-    marks: Marks,
+    marks: Marks<'static>,
 }
 
 impl Place {

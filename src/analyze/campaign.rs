@@ -253,3 +253,7 @@ fn arms_against_baseline(
         })
         .collect()
 }
+
+#[cfg(test)]
+#[path = "campaign_tests.rs"]
+mod tests;

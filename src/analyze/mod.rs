@@ -10,6 +10,8 @@ mod campaign;
 mod claim;
 mod comparison;
 mod error;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod judge;
 mod noise;
 mod pairing;

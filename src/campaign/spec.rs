@@ -1,7 +1,7 @@
 //! From a plan to the specification of each trial.
 
 use super::schedule::trial_seed;
-use crate::config::workload::{Driver, Workload};
+use crate::config::workload::Workload;
 use crate::config::{Plan, PlanArm, PlanWorkload};
 use crate::store::{BlockFixture, CampaignFolder, Manifest, SCHEMA, TrialId, TrialSpec};
 use crate::units::Nanos;
@@ -40,10 +40,6 @@ pub(super) fn trial_spec(
         environment: plan.environment().clone(),
         knobs: arm.knobs.clone(),
         sample: plan.sample().clone(),
-        driver: manifest
-            .drivers
-            .get(name)
-            .map(|d| if d == "builtin" { Driver::Builtin } else { Driver::Tool }),
         kernel: None,
         deadline: plan.schedule().deadline.unwrap_or_else(|| deadline(&workload.workload)),
         no_progress: plan.schedule().no_progress,

@@ -1,6 +1,30 @@
 //! The command line: clap types, progress, exit codes.
+//!
+//! One file a command. The clap types live here only; every command converts
+//! them into requests of the library, prints its result to standard output and
+//! says on standard error what it is doing.
 
+mod arguments;
+mod clean;
+mod compare;
+mod doctor;
+mod exit;
+mod plan;
+mod report;
+mod run;
+mod signals;
+mod status;
+mod term;
+mod trial;
+
+use std::ffi::OsString;
 use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use arguments::{Arguments, Command};
+pub use exit::Exit;
 
 use crate::exec::enter;
 use crate::target::guest;
@@ -9,11 +33,52 @@ use crate::workload::driver;
 /// Parses the command line and runs the command it names.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    // Before anything else: such a process becomes another program, or drives load.
     match arguments.next() {
-        Some(first) if first == enter::NAME => enter::main(arguments),
-        Some(first) if first == guest::NAME => guest::main(arguments),
-        Some(first) if first == driver::NAME => driver::main(arguments),
-        _ => ExitCode::SUCCESS,
+        // Hidden entries of child processes come first: they know no options.
+        Some(name) if name == enter::NAME => return enter::main(arguments),
+        Some(name) if name == guest::NAME => return guest::main(arguments),
+        Some(name) if name == driver::NAME => return driver::main(arguments),
+        _ => {}
+    }
+    start_logging();
+    match dispatch(std::env::args_os()) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("run-bench: {error:#}");
+            exit::of_error(&error).into()
+        }
+    }
+}
+
+fn start_logging() {
+    let filter = EnvFilter::try_from_env("RUN_BENCH_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+}
+
+fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exit> {
+    let parsed = match Arguments::try_parse_from(arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            error.print()?;
+            return Ok(if error.use_stderr() { Exit::Usage } else { Exit::Good });
+        }
+    };
+    match parsed.command {
+        Command::Doctor(arguments) => doctor::main(&arguments),
+        Command::Plan(arguments) => plan::main(&arguments),
+        Command::Run(arguments) => run::main(&arguments),
+        Command::Compare(arguments) => compare::main(&arguments),
+        Command::Report(arguments) => report::main(&arguments),
+        Command::Status(arguments) => status::main(&arguments),
+        Command::Clean(arguments) => clean::main(&arguments),
+        Command::Trial(arguments) => trial::main(&arguments),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut arguments::command(), "run-bench", &mut std::io::stdout());
+            Ok(Exit::Good)
+        }
+        Command::Man => {
+            clap_mangen::Man::new(arguments::command()).render(&mut std::io::stdout())?;
+            Ok(Exit::Good)
+        }
     }
 }

@@ -29,6 +29,20 @@ pub enum StopReason {
     TooManyInvalid,
 }
 
+impl StopReason {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            StopReason::Planned => "all planned blocks are done",
+            StopReason::Boundary => "every question is answered",
+            StopReason::Futility => "nothing within the budget could decide it",
+            StopReason::Budget => "the time budget is spent",
+            StopReason::Interrupted => "interrupted",
+            StopReason::TooManyInvalid => "too many trials were not valid",
+        }
+    }
+}
+
 /// How a trial ended, for the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

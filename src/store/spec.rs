@@ -61,8 +61,6 @@ pub struct TrialSpec {
     /// Knobs of environment and arm together.
     pub knobs: BTreeMap<String, String>,
     pub sample: SampleSection,
-    /// The driver that the campaign settled on, when the workload said `auto`.
-    pub driver: Option<crate::config::workload::Driver>,
     /// The kernel that has to be running; any when absent.
     pub kernel: Option<KernelIdentity>,
     pub deadline: Nanos,

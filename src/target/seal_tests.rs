@@ -45,7 +45,6 @@ pub(in crate::target) fn spec(nonce: &str) -> TrialSpec {
         environment: plan.environment().clone(),
         knobs: BTreeMap::new(),
         sample: plan.sample().clone(),
-        driver: None,
         kernel: None,
         deadline: Nanos::from_seconds(60),
         no_progress: Nanos::from_seconds(30),

@@ -35,7 +35,7 @@ pub struct Context<'a> {
     pub data: Option<&'a Path>,
     pub seed: u64,
     pub tools: &'a Tools,
-    pub marks: &'a Marks,
+    pub marks: &'a Marks<'a>,
     /// The `run-bench` executable, for the built-in drivers and for entering cgroups.
     pub own_executable: &'a Path,
 }

@@ -20,9 +20,11 @@ mod mutation;
 pub mod netperf;
 mod phases;
 pub mod reclaim_probe;
+mod run;
 pub mod usemem;
 pub mod will_it_scale;
 
 pub use contract::{Context, Outcome};
 pub use error::WorkloadError;
 pub use marks::{Marks, Phase};
+pub use run::run;

@@ -7,7 +7,7 @@ use super::Marks;
 
 /// Awaits `work` and meanwhile enters each phase at its time; the last one lasts until the end.
 pub(super) async fn during<T>(
-    marks: &Marks,
+    marks: &Marks<'_>,
     phases: &[(&str, Duration)],
     work: impl Future<Output = T>,
 ) -> T {

@@ -16,7 +16,7 @@ pub struct Site {
     pub scratch: TempDir,
     pub raw: TempDir,
     pub data: TempDir,
-    pub marks: Marks,
+    pub marks: Marks<'static>,
     pub tools: Tools,
     pub cancel: CancellationToken,
     pub confined: Vec<PathBuf>,

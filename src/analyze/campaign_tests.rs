@@ -1,0 +1,119 @@
+//! Verdicts on campaigns whose truth is known.
+
+use super::*;
+use crate::analyze::Verdict;
+use crate::analyze::fixture::{EXPERIMENT, campaign, noisy};
+
+fn verdicts(experiment: &str, factor: f64, deviation: f64) -> CampaignAnalysis {
+    let results = tempfile::tempdir().expect("a folder");
+    let value = |block, position, arm: &str| {
+        let factor = if arm == "b" { factor } else { 1.0 };
+        Some(noisy(1000.0, factor, deviation, (block, position)))
+    };
+    analyze(&campaign(results.path(), "c", experiment, &value)).expect("analysed")
+}
+
+fn deciding(analysis: &CampaignAnalysis) -> &Comparison {
+    analysis.deciding().next().expect("one candidate")
+}
+
+#[test]
+fn a_clear_change_is_found_and_the_control_is_quiet() {
+    let analysis = verdicts(EXPERIMENT, 1.05, 0.005);
+    let comparison = deciding(&analysis);
+    assert_eq!(comparison.verdict, Verdict::Better, "{}", comparison.reason);
+    let result = comparison.result.as_ref().expect("enough blocks");
+    let (low, high) = result.interval.expect("fixed plans have an interval");
+    assert!(low.0 < 5.0 && 5.0 < high.0, "{low} {high}");
+    assert!(analysis.noise.iter().any(|n| n.kind == "floor"), "{:?}", analysis.noise);
+    assert_eq!(verdicts(EXPERIMENT, 0.95, 0.005).deciding().next().expect("one").verdict, Verdict::Worse);
+}
+
+#[test]
+fn no_change_is_equivalent_when_quiet_and_unresolved_when_noisy() {
+    assert_eq!(deciding(&verdicts(EXPERIMENT, 1.0, 0.002)).verdict, Verdict::Equivalent);
+    let noisy = verdicts(EXPERIMENT, 1.0, 0.05);
+    assert_eq!(deciding(&noisy).verdict, Verdict::Unresolved);
+    assert!(deciding(&noisy).reason.contains("see"), "{}", deciding(&noisy).reason);
+}
+
+#[test]
+fn too_few_blocks_never_give_a_verdict() {
+    for (blocks, expected) in
+        [("1", Verdict::Invalid), ("2", Verdict::Unresolved), ("5", Verdict::Unresolved)]
+    {
+        let text = EXPERIMENT.replace("blocks = 8", &format!("blocks = {blocks}"));
+        assert_eq!(deciding(&verdicts(&text, 1.5, 0.001)).verdict, expected, "{blocks} blocks");
+    }
+}
+
+#[test]
+fn a_constant_metric_has_an_answer() {
+    let results = tempfile::tempdir().expect("a folder");
+    let analysis =
+        analyze(&campaign(results.path(), "c", EXPERIMENT, &|_, _, _| Some(78.8))).expect("analysed");
+    assert_eq!(deciding(&analysis).verdict, Verdict::Equivalent);
+    serde_json::to_string(&analysis).expect("every number is finite");
+}
+
+#[test]
+fn zero_and_negative_values_are_refused_by_name() {
+    for number in [0.0, -3.0] {
+        let results = tempfile::tempdir().expect("a folder");
+        let analysis =
+            analyze(&campaign(results.path(), "c", EXPERIMENT, &|_, _, _| Some(number))).expect("analysed");
+        assert_eq!(deciding(&analysis).verdict, Verdict::Invalid);
+        assert!(deciding(&analysis).reason.contains("zero or negative"), "{}", deciding(&analysis).reason);
+    }
+}
+
+#[test]
+fn incomplete_blocks_are_left_out_and_named() {
+    let results = tempfile::tempdir().expect("a folder");
+    let value = |block, position, arm: &str| {
+        let broken = block == 3 && arm == "b";
+        (!broken).then(|| noisy(1000.0, 1.0, 0.002, (block, position)))
+    };
+    let analysis = analyze(&campaign(results.path(), "c", EXPERIMENT, &value)).expect("analysed");
+    assert_eq!(deciding(&analysis).incomplete_blocks, [3]);
+    assert_eq!(deciding(&analysis).blocks.len(), 7);
+    assert!(analysis.noise.iter().any(|n| n.kind == "incomplete-blocks"));
+    assert_eq!(analysis.not_counted.len(), 2);
+}
+
+#[test]
+fn nothing_valid_is_an_error_that_says_why() {
+    let results = tempfile::tempdir().expect("a folder");
+    let folder = campaign(results.path(), "c", EXPERIMENT, &|_, _, _| None);
+    let error = analyze(&folder).expect_err("nothing to compare");
+    assert!(error.to_string().contains("fixture.broken"), "{error}");
+}
+
+#[test]
+fn the_same_records_give_the_same_bytes() {
+    let text = |_| serde_json::to_string(&verdicts(EXPERIMENT, 1.02, 0.01)).expect("serializes");
+    assert_eq!(text(1), text(2));
+}
+
+#[test]
+fn a_group_sequential_plan_prints_the_repeated_interval() {
+    let text = EXPERIMENT.replace("blocks = 8", "blocks = 18") + "stop = \"group-sequential\"\n";
+    let analysis = verdicts(&text, 1.03, 0.005);
+    let result = deciding(&analysis).result.as_ref().expect("enough blocks");
+    assert_eq!(result.interval_kind, crate::analyze::IntervalKind::Repeated);
+    assert_eq!(deciding(&analysis).verdict, Verdict::Better);
+}
+
+#[test]
+fn a_claim_is_held_against_the_interval() {
+    let with_claim = |claim: &str, machine: &str| {
+        let source =
+            format!("claim = {claim:?}\n[claim-source]\nmachine = {machine:?}\nkernel = \"9.9\"\n[memcg]");
+        verdicts(&EXPERIMENT.replace("[memcg]", &source), 1.05, 0.005).claim.expect("a claim").verdict
+    };
+    use crate::analyze::ClaimVerdict;
+    assert_eq!(with_claim("+5.0%", "Example CPU"), ClaimVerdict::Reproduced);
+    assert_eq!(with_claim("+9.0%", "Example CPU"), ClaimVerdict::Refuted);
+    assert_eq!(with_claim("+5.0%", "Another CPU"), ClaimVerdict::SeenHere);
+    assert_eq!(with_claim("-5.0%", "Another CPU"), ClaimVerdict::NotSeenHere);
+}

@@ -1,0 +1,176 @@
+//! Options of every command.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::units::{Nanos, Percent};
+
+/// Verdicts that hold for kernel memory-management patches.
+#[derive(Debug, Parser)]
+#[command(name = "run-bench", version, propagate_version = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What this host can run, what is missing, and how to get it
+    Doctor(DoctorArguments),
+    /// What will run, for how long, and what it can resolve
+    Plan(PlanArguments),
+    /// Run or resume a campaign; prints the verdict and the paths
+    Run(RunArguments),
+    /// Recompute every number from the raw records
+    Compare(CompareArguments),
+    /// HTML, charts, mail text and exports of a campaign
+    Report(ReportArguments),
+    /// Where a campaign stands
+    Status(StatusArguments),
+    /// Undo whatever a killed run left on this host
+    Clean(CleanArguments),
+    /// One trial; what every target runs
+    #[command(hide = true)]
+    Trial(TrialArguments),
+    /// Shell completions
+    Completions { shell: clap_complete::Shell },
+    /// The manual page, as roff
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How an experiment is fitted to this host.
+#[derive(Debug, Clone, Args)]
+pub struct FitArguments {
+    /// Shrink memory, keys, files and threads together: "1/64", or "auto" for this host
+    #[arg(long)]
+    pub scale: Option<String>,
+    /// Cap the times for a first look
+    #[arg(long)]
+    pub quick: bool,
+    /// Kernels of the arms: NAME=KERNEL, where KERNEL is "running", an image or a release
+    #[arg(long, value_name = "NAME=KERNEL", num_args = 1..)]
+    pub arms: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// The experiment's TOML file
+    pub experiment: PathBuf,
+    #[command(flatten)]
+    pub fit: FitArguments,
+    /// A campaign whose noise serves as the pilot
+    #[arg(long, value_name = "CAMPAIGN")]
+    pub pilot: Option<PathBuf>,
+    /// The change to plan for, such as "1.8%"
+    #[arg(long)]
+    pub effect: Option<Percent>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The experiment's TOML file, or a campaign's folder to resume
+    pub experiment: PathBuf,
+    #[command(flatten)]
+    pub fit: FitArguments,
+    /// Stop before this much time is over: "30min"
+    #[arg(long)]
+    pub budget: Option<Nanos>,
+    /// Folder of all results
+    #[arg(long, default_value = "results")]
+    pub results: PathBuf,
+    /// Name of the campaign; the experiment's file name and the time when absent
+    #[arg(long)]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub gate: GateArguments,
+}
+
+/// What the exit code says.
+#[derive(Debug, Clone, Args)]
+pub struct GateArguments {
+    /// Exit with 5 when the primary comparison is unresolved
+    #[arg(long)]
+    pub strict: bool,
+    /// Exit with 6 when the claim is refuted
+    #[arg(long, value_enum)]
+    pub gate: Option<Gate>,
+    /// Exit codes of `git bisect run`: 0 good, 1 bad, 125 skip
+    #[arg(long)]
+    pub bisect: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Gate {
+    Claim,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// The campaign's folder
+    pub campaign: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub gate: GateArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Folders of one or more campaigns
+    #[arg(required = true)]
+    pub campaigns: Vec<PathBuf>,
+    /// What to make; everything when absent
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub format: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// The campaign's folder
+    pub campaign: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CleanArguments {
+    /// Only say what would be undone
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TrialArguments {
+    /// The trial's specification
+    #[arg(long)]
+    pub spec: PathBuf,
+    /// Folder for the record
+    #[arg(long)]
+    pub out: PathBuf,
+}
+
+/// The whole command, for completions and the manual page.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_options_are_consistent() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,86 @@
+//! Exit codes, so that scripts and labs can gate on them.
+
+use std::process::ExitCode;
+
+use crate::analyze::AnalyzeError;
+use crate::campaign::CampaignError;
+use crate::config::ConfigError;
+use crate::host::HostError;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// No regression.
+    Good,
+    Regression,
+    /// Wrong options or a wrong experiment.
+    Usage,
+    /// The host lacks something, or is not as it should be.
+    HostNotReady,
+    /// The trials are not valid.
+    InvalidRun,
+    /// With `--strict` only.
+    Unresolved,
+    /// With `--gate claim` only.
+    ClaimRefuted,
+    /// For `git bisect run`: this revision cannot be judged.
+    BisectSkip,
+    Bug,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Good => 0,
+            Exit::Regression => 1,
+            Exit::Usage => 2,
+            Exit::HostNotReady => 3,
+            Exit::InvalidRun => 4,
+            Exit::Unresolved => 5,
+            Exit::ClaimRefuted => 6,
+            Exit::BisectSkip => 125,
+            Exit::Bug => 70,
+        }
+    }
+
+    /// The code that `git bisect run` understands.
+    pub fn for_bisect(self) -> Exit {
+        match self {
+            Exit::Good | Exit::Regression | Exit::Usage | Exit::Bug => self,
+            _ => Exit::BisectSkip,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// The exit code of an expected error; what is not known is a bug's.
+pub fn of_error(error: &anyhow::Error) -> Exit {
+    for cause in error.chain() {
+        if cause.is::<ConfigError>() {
+            return Exit::Usage;
+        }
+        if cause.is::<HostError>() {
+            return Exit::HostNotReady;
+        }
+        match cause.downcast_ref::<CampaignError>() {
+            Some(CampaignError::OtherExperiment { .. } | CampaignError::OtherHost { .. }) => {
+                return Exit::Usage;
+            }
+            Some(_) => return Exit::HostNotReady,
+            None => {}
+        }
+        match cause.downcast_ref::<AnalyzeError>() {
+            Some(AnalyzeError::Store(_)) | None => {}
+            Some(_) => return Exit::InvalidRun,
+        }
+        if cause.is::<crate::store::StoreError>() || cause.is::<std::io::Error>() {
+            return Exit::HostNotReady;
+        }
+    }
+    Exit::Bug
+}

@@ -1,0 +1,198 @@
+//! `run-bench run`: a campaign from its experiment to its verdict.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::arguments::RunArguments;
+use super::compare::gate;
+use super::exit::Exit;
+use super::plan::fitted_plan;
+use super::signals::cancel_on_signal;
+use super::term::TerminalProgress;
+use crate::analyze::{self, PlannedLooks};
+use crate::campaign::{Campaign, CampaignError, CampaignSummary};
+use crate::config::Plan;
+use crate::config::workload::{Driver, Workload};
+use crate::exec::{ToolName, Tools};
+use crate::host::SysRoot;
+use crate::report;
+use crate::store::{CampaignFolder, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically};
+use crate::target::HostTarget;
+use crate::trial::{kernel_identity, stable_host_name};
+
+pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let (folder, plan, manifest) = runtime.block_on(open(arguments))?;
+    let _lock = folder.lock()?;
+    eprintln!("campaign {}", folder.path().display());
+    let summary = runtime.block_on(run(&folder, plan, manifest))?;
+    conclude(&folder, &summary, arguments)
+}
+
+/// A new campaign's folder, or an existing one to resume.
+async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan, Manifest)> {
+    let given = &arguments.experiment;
+    if given.is_dir() {
+        let folder = CampaignFolder::open(given)?;
+        let (mut plan, manifest) = (folder.plan()?, folder.manifest()?);
+        set_budget(&mut plan, arguments);
+        return Ok((folder, plan, manifest));
+    }
+    let text = std::fs::read(given).with_context(|| format!("cannot read {}", given.display()))?;
+    let mut plan = fitted_plan(given, &arguments.fit)?;
+    set_budget(&mut plan, arguments);
+    let name = match &arguments.name {
+        Some(name) => name.clone(),
+        None => default_name(given),
+    };
+    let hash = hex(&Sha256::digest(&text));
+    let folder = CampaignFolder::create(&arguments.results, &name)?;
+    if folder.has_manifest() {
+        let manifest = folder.manifest()?;
+        if manifest.experiment_hash != hash {
+            return Err(CampaignError::OtherExperiment {
+                campaign: name,
+                recorded: manifest.experiment_hash,
+                given: hash,
+            }
+            .into());
+        }
+        return Ok((folder, plan, manifest));
+    }
+    write_atomically(&folder.experiment_path(), &text)?;
+    let manifest = new_manifest(name, &plan, hash).await;
+    settle_drivers(&mut plan, &manifest);
+    folder.write_plan(&plan)?;
+    folder.write_manifest(&manifest)?;
+    Ok((folder, plan, manifest))
+}
+
+fn set_budget(plan: &mut Plan, arguments: &RunArguments) {
+    if let Some(budget) = arguments.budget {
+        plan.experiment.schedule.budget = Some(budget);
+    }
+}
+
+/// The experiment's name and the time, as in `quick-20260131-101500`.
+fn default_name(experiment: &Path) -> String {
+    let stem = experiment.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+        .collect();
+    format!("{}-{}", stem.trim_start_matches(['-', '_']), Timestamp::now().strftime("%Y%m%d-%H%M%S"))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn new_manifest(campaign: String, plan: &Plan, experiment_hash: String) -> Manifest {
+    let (root, found) = (SysRoot::host(), Tools::from_environment());
+    let probed = found.probe_all().await;
+    let tools = probed
+        .into_iter()
+        .filter_map(|(name, tool)| {
+            let tool = tool.ok()?;
+            let version = tool.version.map_or_else(|| "unknown".to_owned(), |v| v.text);
+            let path = tool.path.display().to_string();
+            Some((name.program().to_owned(), ToolVersion { path, version }))
+        })
+        .collect();
+    Manifest {
+        schema: SCHEMA,
+        run_bench: Version::current(),
+        campaign,
+        created: Timestamp::now(),
+        title: plan.experiment.title.clone(),
+        experiment_hash,
+        seed: plan.schedule().seed,
+        host: stable_host_name(&root),
+        kernel: kernel_identity(&root),
+        tools,
+        drivers: drivers(plan, &found),
+    }
+}
+
+/// What `auto` means on this host, for the whole campaign.
+fn drivers(plan: &Plan, tools: &Tools) -> BTreeMap<String, String> {
+    let mut settled = BTreeMap::new();
+    for workload in &plan.workloads {
+        let (driver, tool) = match &workload.workload {
+            Workload::Memcached(w) => (w.load.driver, ToolName::Memtier),
+            Workload::Netperf(w) => (w.driver, ToolName::Netperf),
+            Workload::WillItScale(w) => (w.driver, ToolName::WillItScale),
+            _ => continue,
+        };
+        let choice = match driver {
+            Driver::Auto if tools.find(tool).is_ok() => Driver::Tool,
+            Driver::Auto => Driver::Builtin,
+            chosen => chosen,
+        };
+        let text = if choice == Driver::Builtin { "builtin" } else { "tool" };
+        settled.insert(workload.workload.name().to_owned(), text.to_owned());
+    }
+    settled
+}
+
+/// Writes the settled drivers into the plan, so that no trial chooses for itself.
+fn settle_drivers(plan: &mut Plan, manifest: &Manifest) {
+    for workload in &mut plan.workloads {
+        let choice = match manifest.drivers.get(workload.workload.name()).map(String::as_str) {
+            Some("builtin") => Driver::Builtin,
+            Some(_) => Driver::Tool,
+            None => continue,
+        };
+        match &mut workload.workload {
+            Workload::Memcached(w) => w.load.driver = choice,
+            Workload::Netperf(w) => w.driver = choice,
+            Workload::WillItScale(w) => w.driver = choice,
+            _ => {}
+        }
+    }
+}
+
+async fn run(folder: &CampaignFolder, plan: Plan, manifest: Manifest) -> anyhow::Result<CampaignSummary> {
+    let cancel = cancel_on_signal().context("cannot listen to signals")?;
+    let here = stable_host_name(&SysRoot::host());
+    if manifest.host != here {
+        let campaign = manifest.campaign;
+        return Err(CampaignError::OtherHost { campaign, recorded: manifest.host, given: here }.into());
+    }
+    let boot_id = kernel_identity(&SysRoot::host()).boot_id;
+    let mut campaign = Campaign::open(folder.clone(), manifest, plan, boot_id)?;
+    Ok(campaign.run(&HostTarget::new()?, &PlannedLooks, &cancel, &mut TerminalProgress::new()).await?)
+}
+
+/// The verdict, the pages, the exit code.
+fn conclude(
+    folder: &CampaignFolder,
+    summary: &CampaignSummary,
+    arguments: &RunArguments,
+) -> anyhow::Result<Exit> {
+    if let (StopReason::TooManyInvalid, Some(trouble)) = (summary.reason, &summary.last_trouble) {
+        eprintln!("run-bench: too many trials were not valid; the last one: {trouble}");
+    }
+    let analysis = match analyze::analyze(folder) {
+        Ok(analysis) => analysis,
+        Err(error) if summary.reason == StopReason::Interrupted => {
+            eprintln!("run-bench: {error}");
+            return Ok(Exit::InvalidRun);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    print!("{}", report::terminal(&analysis));
+    let written: Vec<PathBuf> = report::write_all(&analysis, folder)?;
+    for path in &written {
+        println!("{}", path.display());
+    }
+    Ok(if summary.reason == StopReason::TooManyInvalid {
+        Exit::InvalidRun
+    } else {
+        gate(&analysis, &arguments.gate)
+    })
+}

@@ -1,0 +1,50 @@
+//! `run-bench status`: where a campaign stands.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use super::arguments::StatusArguments;
+use super::exit::Exit;
+use crate::campaign::History;
+use crate::store::{CampaignFolder, CampaignJournal, StopReason};
+
+#[derive(Serialize)]
+struct Status {
+    schema: u32,
+    campaign: String,
+    title: String,
+    /// Trials by how they ended.
+    trials: BTreeMap<String, usize>,
+    /// Started and not ended; their processes may still run.
+    unfinished: Vec<String>,
+    stopped: Option<StopReason>,
+}
+
+pub fn main(arguments: &StatusArguments) -> anyhow::Result<Exit> {
+    let folder = CampaignFolder::open(&arguments.campaign)?;
+    let history = History::new(&CampaignJournal::read(&folder.journal_path())?);
+    let status = Status {
+        schema: 1,
+        campaign: folder.name(),
+        title: folder.manifest()?.title,
+        trials: history.counts(),
+        unfinished: history.lost().iter().map(ToString::to_string).collect(),
+        stopped: history.stopped(),
+    };
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&status)?);
+        return Ok(Exit::Good);
+    }
+    println!("{}: {}", status.campaign, status.title);
+    for (how, count) in &status.trials {
+        println!("  {count} trial(s) {how}");
+    }
+    for id in &status.unfinished {
+        println!("  not ended: {id}");
+    }
+    match status.stopped {
+        Some(reason) => println!("  stopped: {}", reason.text()),
+        None => println!("  not stopped; resume it with: run-bench run {}", folder.path().display()),
+    }
+    Ok(Exit::Good)
+}

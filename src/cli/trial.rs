@@ -1,0 +1,25 @@
+//! `run-bench trial`: one trial, started by a target.
+
+use anyhow::Context;
+
+use super::arguments::TrialArguments;
+use super::exit::Exit;
+use super::signals::cancel_on_signal;
+use crate::store::{TrialFolder, TrialOutcome, TrialSpec, read_json};
+
+pub fn main(arguments: &TrialArguments) -> anyhow::Result<Exit> {
+    let spec: TrialSpec = read_json(&arguments.spec, "trial specification")?;
+    let folder = TrialFolder::at(&arguments.out)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let record = runtime.block_on(async {
+        let cancel = cancel_on_signal().context("cannot listen to signals")?;
+        anyhow::Ok(crate::trial::run(spec, &folder, &cancel).await?)
+    })?;
+    Ok(match record.outcome {
+        TrialOutcome::Valid => Exit::Good,
+        TrialOutcome::Unsupported { .. } => Exit::HostNotReady,
+        TrialOutcome::Invalid { .. } | TrialOutcome::Failed { .. } | TrialOutcome::Interrupted => {
+            Exit::InvalidRun
+        }
+    })
+}

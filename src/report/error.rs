@@ -1,0 +1,16 @@
+//! Why a report could not be made.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::store::StoreError;
+
+/// A failure while rendering or writing.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+}
