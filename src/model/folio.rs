@@ -1,4 +1,6 @@
-//! The folio arena: 16-byte records with a flags word and list links by index.
+//! The folio arena: 12-byte records with a flags word and the place on a list.
+
+use super::list::Blocks;
 
 /// Bits of the flags word. Those that an access changes lie in `page.rs`.
 pub const GEN_MASK: u32 = 0b111;
@@ -27,10 +29,8 @@ const REGION_SHIFT: u32 = 16;
 /// One folio of order 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Folio {
-    /// Towards the head: the next newer.
-    pub prev: u32,
-    /// Towards the tail: the next older.
-    pub next: u32,
+    /// Where it lies on its list, while it is on one.
+    pub position: u32,
     pub page: u32,
     pub flags: u32,
 }
@@ -69,26 +69,29 @@ impl Folio {
     }
 }
 
-/// All folios, with a free list threaded through `next`.
+/// All folios, and the blocks of their lists.
 #[derive(Debug, Clone, Default)]
 pub struct Arena {
     records: Vec<Folio>,
     free: Vec<u32>,
     /// Folios below lie in the low zone, the rest in the next.
     low_zone: Option<u32>,
-    sentinels: usize,
+    blocks: Blocks,
 }
 
 impl Arena {
     pub fn new(low_zone: Option<u32>) -> Self {
-        Arena { records: Vec::new(), free: Vec::new(), low_zone, sentinels: 0 }
+        Arena { records: Vec::new(), free: Vec::new(), low_zone, blocks: Blocks::default() }
     }
 
-    /// A record that is no folio: the ends of a list.
-    pub fn sentinel(&mut self) -> u32 {
-        self.records.push(Folio { prev: 0, next: 0, page: u32::MAX, flags: 0 });
-        self.sentinels += 1;
-        self.records.len() as u32 - 1
+    #[inline]
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    #[inline]
+    pub fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
     }
 
     /// Takes the most recently freed folio, or a new one.
@@ -96,7 +99,7 @@ impl Arena {
     pub fn allocate(&mut self, page: u32, region: usize, file: bool) -> u32 {
         let flags = LIVE | if file { FILE } else { 0 } | (region as u32) << REGION_SHIFT;
         let index = self.free.pop().unwrap_or_else(|| {
-            self.records.push(Folio { prev: 0, next: 0, page, flags: 0 });
+            self.records.push(Folio { position: 0, page, flags: 0 });
             self.records.len() as u32 - 1
         });
         let zone = u32::from(self.low_zone.is_some_and(|low| index >= low));
@@ -133,17 +136,18 @@ impl Arena {
     }
 
     pub fn live(&self) -> usize {
-        self.records.len() - self.free.len() - self.sentinels
+        self.records.len() - self.free.len()
     }
 
     /// Highest number of folios that were live at once.
     pub fn capacity(&self) -> usize {
-        self.records.len() - self.sentinels
+        self.records.len()
     }
 
-    /// Bytes of records and free list at their fullest.
+    /// Bytes of records, free list and lists at their fullest.
     pub fn bytes(&self) -> usize {
-        self.records.len() * size_of::<Folio>() + self.free.capacity() * size_of::<u32>()
+        let free = self.free.capacity() * size_of::<u32>();
+        self.records.len() * size_of::<Folio>() + free + self.blocks.bytes()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Folio)> {

@@ -7,7 +7,6 @@ use crate::model::counter::Counter;
 use crate::model::event::Event;
 use crate::model::folio;
 use crate::model::kernel::Kernel;
-use crate::model::list::unlink;
 use crate::model::page;
 use crate::model::policy::Reference;
 use crate::model::reclaim::Progress;
@@ -39,12 +38,15 @@ impl Kernel<Classic> {
     fn isolate(&mut self, memcg: usize, list: usize, count: u64, out: &mut Vec<u32>) {
         self.core.event(Event::LruLock);
         let lruvec = &mut self.lruvecs[memcg];
+        let lists = lruvec.lists[list];
         while (out.len() as u64) < count
-            && let Some(folio) = lruvec.lists[list].tail(&self.core.folios)
+            && let Some(folio) = lists.pop_tail(&mut self.core.folios)
         {
-            unlink(&mut self.core.folios, folio);
-            self.core.folios.clear(folio, folio::LRU);
             out.push(folio);
+        }
+        self.core.look_ahead(out);
+        for folio in out.iter() {
+            self.core.folios.clear(*folio, folio::LRU);
         }
         let taken = out.len() as u64;
         lruvec.sizes[list] -= taken;

@@ -9,7 +9,6 @@ use crate::model::core::Core;
 use crate::model::event::Event;
 use crate::model::kernel::Kernel;
 use crate::model::list::List;
-use crate::model::list::unlink;
 use crate::model::reclaim::MAX_LRU_BATCH;
 use crate::model::version::Version;
 
@@ -85,11 +84,9 @@ impl Mglru {
         let next = (old + 1) % MAX_NR_GENS;
         let from = self.lists[old][kind][zone];
         let to = self.lists[next][kind][zone];
-        let mut run: Option<(u32, u32)> = None;
+        let mut run: Vec<u32> = Vec::new();
         let mut moved = 0;
-        let mut cursor = from.tail(&core.folios);
-        while let Some(folio) = cursor {
-            cursor = from.before(&core.folios, folio);
+        while let Some(folio) = from.pop_tail(&mut core.folios) {
             if core.rules.prefetch {
                 core.event(Event::PrefetchIssue);
             }
@@ -106,9 +103,8 @@ impl Mglru {
                     self.count_move(core, Some(old), Some(next));
                 }
                 if core.rules.bulk_move {
-                    run = Some((folio, run.map_or(folio, |(_, last)| last)));
+                    run.push(folio);
                 } else {
-                    unlink(&mut core.folios, folio);
                     to.add_tail(&mut core.folios, folio);
                     core.event(Event::ListMove);
                 }
@@ -120,7 +116,7 @@ impl Mglru {
             }
         }
         core.events.add(Event::IncMinSeqMove, moved);
-        finish_run(core, to, run, moved);
+        finish_run(core, to, &run, moved);
         *left > 0
     }
 
@@ -138,7 +134,6 @@ impl Mglru {
     /// moves at the head, and never part of the run.
     fn move_promoted(&self, core: &mut Core, folio: u32, generation: usize, kind: usize, zone: usize) {
         let list = self.lists[generation][kind][zone];
-        unlink(&mut core.folios, folio);
         if core.rules.bulk_move {
             list.add_head(&mut core.folios, folio);
         } else {
@@ -186,9 +181,9 @@ impl Mglru {
 }
 
 /// The bulk move and the batched update at the end of a list.
-fn finish_run(core: &mut Core, to: List, run: Option<(u32, u32)>, moved: u64) {
-    if let Some((first, last)) = run {
-        to.move_run_tail(&mut core.folios, first, last);
+fn finish_run(core: &mut Core, to: List, run: &[u32], moved: u64) {
+    if !run.is_empty() {
+        to.add_run_tail(&mut core.folios, run);
         core.event(Event::ListMove);
     }
     if core.rules.batched_counters && moved > 0 {

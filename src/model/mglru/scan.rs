@@ -6,7 +6,6 @@ use super::sort::Sorted;
 use crate::model::core::Core;
 use crate::model::event::Event;
 use crate::model::kernel::Kernel;
-use crate::model::list::unlink;
 use crate::model::reclaim::MAX_LRU_BATCH;
 use crate::model::reclaim::MIN_LRU_BATCH;
 use crate::model::reclaim::Progress;
@@ -31,6 +30,9 @@ pub(super) struct Target {
     pub(super) budget: u64,
 }
 
+/// Folios whose state is read before they are sorted.
+const LOOK_AHEAD: usize = 32;
+
 impl Mglru {
     /// One zone's list; true when the whole pass is over.
     fn scan_zone(
@@ -45,11 +47,19 @@ impl Mglru {
         let oldest = gen_of(self.min_seq[kind]);
         let list = self.lists[oldest][kind][zone];
         let mut aside: Vec<u32> = Vec::new();
-        let mut run: Option<(u32, u32)> = None;
-        let mut cursor = list.tail(&core.folios);
+        let mut run: Vec<u32> = Vec::new();
         let (isolated, mut exhausted) = (done.isolated, false);
-        while let Some(folio) = cursor {
-            cursor = list.before(&core.folios, folio);
+        let mut ahead = 0;
+        loop {
+            if ahead == 0 {
+                let mut next = [0; LOOK_AHEAD];
+                ahead = list.peek(&core.folios, &mut next);
+                core.look_ahead(&next[..ahead]);
+            }
+            let Some(folio) = list.pop_tail(&mut core.folios) else {
+                break;
+            };
+            ahead -= 1;
             done.scanned += 1;
             match self.sort_folio(core, folio, kind, target.tier_limit) {
                 Sorted::Promoted => done.sorted += 1,
@@ -60,16 +70,13 @@ impl Mglru {
                 Sorted::InRun => {
                     done.sorted += 1;
                     done.protected += 1;
-                    run = Some((folio, run.map_or(folio, |(_, last)| last)));
+                    run.push(folio);
                 }
                 Sorted::Evictable if Mglru::isolate_folio(core, folio, scan) => {
                     done.isolated += 1;
                     out.push(folio);
                 }
-                Sorted::Evictable => {
-                    unlink(&mut core.folios, folio);
-                    aside.push(folio);
-                }
+                Sorted::Evictable => aside.push(folio),
             }
             exhausted = done.scanned >= target.budget;
             if exhausted || done.isolated >= MIN_LRU_BATCH || aside.len() as u64 >= MIN_LRU_BATCH {
@@ -77,9 +84,9 @@ impl Mglru {
             }
         }
         self.nr_pages[oldest][kind][zone] -= (done.isolated - isolated) as i64;
-        if let Some((first, last)) = run {
+        if !run.is_empty() {
             let next = (oldest + 1) % self.lists.len();
-            self.lists[next][kind][zone].move_run_tail(&mut core.folios, first, last);
+            self.lists[next][kind][zone].add_run_tail(&mut core.folios, &run);
             core.event(Event::ListMove);
         }
         done.skipped += aside.len() as u64;

@@ -12,7 +12,6 @@ use crate::model::event::Event;
 use crate::model::folio;
 use crate::model::folio::Folio;
 use crate::model::list::List;
-use crate::model::list::unlink;
 use crate::model::page::DIRTY;
 use crate::model::page::REFERENCED;
 use crate::model::page::REFS;
@@ -37,7 +36,7 @@ pub(super) enum Sorted {
 const LAZILY_PROMOTED: u32 = 5;
 
 impl Mglru {
-    /// `sort_folio`; `from` is the folio's list.
+    /// `sort_folio` of a folio taken off the tail of its list.
     #[inline]
     pub(super) fn sort_folio(
         &mut self,
@@ -51,7 +50,6 @@ impl Mglru {
         let oldest = gen_of(seq);
         let generation = record.generation().expect("on a list");
         if generation != oldest {
-            unlink(&mut core.folios, folio);
             self.lists[generation][kind][record.zone()].add_head(&mut core.folios, folio);
             core.event(Event::SortPromoted);
             core.event(Event::ListMove);
@@ -81,9 +79,7 @@ impl Mglru {
         if core.rules.is(Version::K61) && waits_for_writing(&record, state) {
             core.folios.set(folio, folio::RECLAIM);
             let next = self.move_to_next(core, folio, oldest);
-            let list = self.lists[next][kind][record.zone()];
-            unlink(&mut core.folios, folio);
-            list.add_head(&mut core.folios, folio);
+            self.lists[next][kind][record.zone()].add_head(&mut core.folios, folio);
             return Sorted::Protected;
         }
         Sorted::Evictable
@@ -97,7 +93,6 @@ impl Mglru {
         if core.rules.bulk_move {
             return Sorted::InRun;
         }
-        unlink(&mut core.folios, folio);
         let list: List = self.lists[next][record.kind()][record.zone()];
         if core.rules.two_step() {
             list.add_head(&mut core.folios, folio);
@@ -121,7 +116,7 @@ impl Mglru {
         next
     }
 
-    /// `isolate_folio`: false leaves it aside.
+    /// `isolate_folio` of a folio taken off its list: false leaves it aside.
     #[inline]
     pub(super) fn isolate_folio(core: &mut Core, folio: u32, scan: &ScanControl) -> bool {
         let record = *core.folio(folio);
@@ -146,7 +141,6 @@ impl Mglru {
         } else {
             core.pages.clear(record.page, REFERENCED);
         }
-        unlink(&mut core.folios, folio);
         let record = core.folios.get_mut(folio);
         record.flags &= !(folio::LRU | folio::GEN_MASK);
         true
