@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use run_bench::import::{self, ImportRequest};
 use run_bench::patch::{self, Delta};
 
 fn delta(delta: &Delta) -> String {
@@ -71,6 +72,18 @@ fn prints_the_claims_of_a_folder() {
                 claim.repeats,
                 claim.is_ambiguous()
             );
+        }
+        println!("{}", import::show_text(&document));
+        println!("{}", import::audit_table(&import::audit_report(&document)));
+        match import::import(&document, &ImportRequest::default()) {
+            Ok(imported) => println!("{}", imported.text),
+            Err(error) => println!("no experiment: {error}"),
+        }
+        match import::patch_files(&bytes, &document) {
+            Ok(files) => {
+                println!("patches {:?}", files.iter().map(|f| (&f.name, f.text.len())).collect::<Vec<_>>())
+            }
+            Err(error) => println!("no patches: {error}"),
         }
     }
 }

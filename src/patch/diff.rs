@@ -64,6 +64,20 @@ pub(crate) fn separate<'a>(lines: Vec<Line<'a>>) -> (Vec<Line<'a>>, Diff) {
     (text, reader.diff)
 }
 
+/// The diff lines of a stream, byte for byte.
+pub(crate) fn extract(lines: &[Line<'_>]) -> String {
+    let mut reader = Reader::default();
+    let mut out = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let next = lines.get(at + 1).map_or("", |l| l.text);
+        if reader.takes(line.text, next) {
+            out.push_str(line.text);
+            out.push('\n');
+        }
+    }
+    out
+}
+
 #[derive(Debug, Default)]
 struct Reader {
     diff: Diff,

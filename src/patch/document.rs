@@ -64,6 +64,18 @@ pub fn read(input: &[u8]) -> Result<Document, PatchError> {
     Ok(document)
 }
 
+/// The diff of each message's own words, byte for byte and in the order of the
+/// messages. Unlike all other text it keeps what looks like an address, since a
+/// patch must apply; it is for patch files only.
+pub fn extract_diffs(input: &[u8]) -> Result<Vec<String>, PatchError> {
+    let messages = carrier::read_verbatim(input)?;
+    let own = |message: &Message| {
+        let streams = lines::verbatim_streams(&message.body);
+        streams.iter().find(|s| s.depth == 0).map_or_else(String::new, |s| diff::extract(&s.lines))
+    };
+    Ok(messages.iter().map(own).collect())
+}
+
 fn add(message: Message, document: &mut Document) {
     let index = document.mails.len();
     let mut harvest = Harvest::default();

@@ -41,11 +41,20 @@ pub(crate) struct Stream<'a> {
 
 /// The streams of a body, the author's own words first.
 pub(crate) fn streams(body: &str) -> Vec<Stream<'_>> {
+    let mut streams = verbatim_streams(body);
+    for line in streams.iter_mut().flat_map(|s| &mut s.lines) {
+        line.text = line.text.trim_end();
+    }
+    streams
+}
+
+/// The same with the white space at line ends, which diffs need.
+pub(crate) fn verbatim_streams(body: &str) -> Vec<Stream<'_>> {
     let mut by_depth: BTreeMap<u8, Vec<Line<'_>>> = BTreeMap::new();
     let mut at = 0;
     for line in body.split('\n') {
         let (depth, skip) = quote_marks(line);
-        let text = line[skip..].trim_end();
+        let text = &line[skip..];
         by_depth.entry(depth).or_default().push(Line { text, start: at + skip, tokens: Vec::new() });
         at += line.len() + 1;
     }

@@ -127,19 +127,21 @@ fn percent(claim: &Claim, change: Printed, before: Printed, after: Printed) -> A
         return answer(ArithmeticVerdict::TooCoarse, Some(Convention::RawChange), Some(point));
     }
     let conventions = conventions(claim, change);
+    // The rarer denominators count only when they fit exactly.
+    let usual = |c: Convention| !matches!(c, Convention::OverAfter | Convention::SpeedUp);
     for truncated in [false, true] {
         for (convention, of) in &conventions {
             let point = of(before.value, after.value);
             if !truncated && contains(range(before, after, of), change.value, change.half_step) {
                 return answer(ArithmeticVerdict::Rounded, Some(*convention), Some(point));
             }
-            if truncated && is_truncation(point, change) {
+            if truncated && usual(*convention) && is_truncation(point, change) {
                 return answer(ArithmeticVerdict::Truncated, Some(*convention), Some(point));
             }
         }
     }
     let tolerance = LAST_DIGIT.max(3.0 * change.half_step);
-    for (convention, of) in conventions.iter().take(2) {
+    for (convention, of) in conventions.iter().filter(|(c, _)| usual(*c)) {
         let point = of(before.value, after.value);
         if (point - change.value).abs() <= tolerance {
             return answer(ArithmeticVerdict::LastDigit, Some(*convention), Some(point));

@@ -20,6 +20,7 @@ fn printed_changes_against_their_values() {
         ("1000.00 Ops/sec", "1075.99 Ops/sec (+7.5%)", Truncated),
         ("1000.00 Ops/sec", "1020.00 Ops/sec (+2.1%)", LastDigit),
         ("1000.00 Ops/sec", "1020.00 Ops/sec (+1.8%)", Mismatch),
+        ("45017.78 Ops/sec", "45909.10 Ops/sec (+1.8%)", Mismatch),
         ("1000.00 Ops/sec", "1020.00 Ops/sec (-2.0%)", SignInverted),
         ("1000.00 Ops/sec", "1020.00 Ops/sec", NoDelta),
         ("1456.8 s", "1464.2 s (-0.5%)", Rounded),

@@ -16,3 +16,4 @@ mod reader;
 
 pub use message::{Attachment, Carrier, Headers, Message};
 pub use reader::read_messages;
+pub(crate) use reader::read_verbatim;

@@ -32,8 +32,9 @@ pub(crate) fn read(text: &str) -> Page {
     let author = lines.iter().take(12).find_map(|(_, line)| {
         let bracketed = line.trim().strip_prefix('[').and_then(|l| l.strip_suffix(']'));
         let named = line.strip_prefix("From: ").or(bracketed.filter(|b| !b.contains(['<', '>', '='])))?;
-        address::display_name(named)
+        address::display_name(&address::drop_addresses(named))
     });
+    let subject = address::drop_addresses(&subject);
     let headers = Headers { subject, author, ..Headers::default() };
     Page { headers, body: 0, shows_headers: false, notice: false }
 }
@@ -99,7 +100,8 @@ fn notice(text: &str) -> Option<Page> {
     let (fields, body) = header_lines(&inner).unwrap_or((Fields::default(), start));
     let mut headers = fields.keep();
     if headers.subject.is_empty() {
-        headers.subject = head[added].1.trim().trim_start_matches("Subject:").trim().to_owned();
+        let line = address::drop_addresses(head[added].1);
+        headers.subject = line.trim().trim_start_matches("Subject:").trim().to_owned();
     }
     Some(Page { headers, body, shows_headers: true, notice: true })
 }

@@ -18,6 +18,15 @@ const COMPRESSED: [(&[u8], &str, &str); 5] = [
 
 /// Reads every message of an input; at least one when there is no error.
 pub fn read_messages(input: &[u8]) -> Result<Vec<Message>, PatchError> {
+    let mut messages = read_verbatim(input)?;
+    for message in &mut messages {
+        message.body = address::drop_addresses(&message.body);
+    }
+    Ok(messages)
+}
+
+/// As [`read_messages`], with the body as it was sent: for diffs, which must apply.
+pub(crate) fn read_verbatim(input: &[u8]) -> Result<Vec<Message>, PatchError> {
     refuse(input)?;
     let nul = input.contains(&0);
     let cleaned: Vec<u8>;
@@ -97,7 +106,8 @@ fn raw(fields: &Fields, body: &[u8]) -> Message {
 /// `From: Name` as the first line of the text names the author of a forwarded patch.
 fn in_body_author(message: &mut Message) {
     let first = message.body.trim_start().lines().next().unwrap_or("");
-    if let Some(author) = first.strip_prefix("From: ").and_then(address::display_name) {
+    let named = first.strip_prefix("From: ").map(address::drop_addresses);
+    if let Some(author) = named.as_deref().and_then(address::display_name) {
         message.headers.author = Some(author);
     }
 }
@@ -128,7 +138,7 @@ fn from_page(input: &[u8]) -> Message {
 }
 
 fn finish(carrier: Carrier, headers: Headers, body: &str, mut notes: Vec<String>) -> Message {
-    let body = address::drop_addresses(body).replace('\r', "");
+    let body = body.replace('\r', "");
     if body.contains('\u{fffd}') {
         notes.push("bytes that are not text were replaced".to_owned());
     }
