@@ -155,6 +155,22 @@ fn probing_the_real_host_changes_nothing() {
 }
 
 #[test]
+fn an_ordinary_user_is_told_what_was_not_tried() {
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let root = SysRoot::host();
+    let before = host_state(&root);
+    let folder = tempfile::tempdir().expect("a folder");
+    let abilities = Abilities::probe(&root, &folder.path().join("journal"));
+    assert_eq!(host_state(&root), before);
+    for needs_root in [&abilities.zram, &abilities.noswap_tmpfs] {
+        assert!(!needs_root.works(), "{abilities:?}");
+    }
+    println!("{abilities:#?}");
+}
+
+#[test]
 #[ignore = "needs root: swaps a limited process out to a zram of ours"]
 fn pages_go_to_our_swap_and_the_group_dies_at_once() {
     let root = SysRoot::host();

@@ -163,6 +163,9 @@ impl Kernel for FakeKernel {
     fn mount(&self, call: &MountCall) -> io::Result<()> {
         self.fault("mount", &call.target)?;
         let options = if call.options.is_empty() { "rw".to_owned() } else { format!("rw,{}", call.options) };
+        // A kernel that ignores the option instead of refusing it.
+        let ignored = self.at("noswap-ignored").exists();
+        let options = if ignored { options.replace(",noswap", "") } else { options };
         let source = self.name(Path::new(&call.source));
         let source = if call.source.starts_with('/') { format!("/{source}") } else { source.to_owned() };
         let target = self.name(&call.target);

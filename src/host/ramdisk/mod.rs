@@ -10,6 +10,9 @@ mod filesystem;
 mod loopback;
 mod zram;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
