@@ -12,8 +12,10 @@ use super::summary::mean;
 
 /// The most splits that are all counted: ten before and ten after are 184,756.
 const EXACT_SPLITS: f64 = 200_000.0;
-/// Splits drawn where there are more.
-const DRAWS: u32 = 9_999;
+/// Splits drawn where there are more: as many as this much work allows, within bounds.
+const WORK: usize = 5_000_000;
+const FEWEST_DRAWS: usize = 999;
+const MOST_DRAWS: usize = 9_999;
 /// Sums that differ by less than this share of the spread are ties.
 const TIE: f64 = 1e-10;
 
@@ -36,8 +38,10 @@ impl Permutation {
         let difference = mean(after) - mean(before);
         let centre = mean(&[before, after].concat());
         // Centred values: a split is as extreme as its sum is far from zero.
-        let values: Vec<f64> = before.iter().chain(after).map(|v| v - centre).collect();
-        let chosen = before.len();
+        let (short, long) = if before.len() <= after.len() { (before, after) } else { (after, before) };
+        let values: Vec<f64> = short.iter().chain(long).map(|v| v - centre).collect();
+        // The sums of both sides are as far from zero: take the shorter.
+        let chosen = short.len();
         let tie = TIE * values.iter().map(|v| v.abs()).sum::<f64>();
         let observed = values[..chosen].iter().sum::<f64>().abs() - tie;
         let splits = choose(values.len(), chosen);
@@ -45,8 +49,9 @@ impl Permutation {
             let p = if observed <= 0.0 { 1.0 } else { count(&values, chosen, 0.0, observed) as f64 / splits };
             return Ok(Permutation { difference, p, draws: None });
         }
-        let p = monte_carlo(values, chosen, observed, seed);
-        Ok(Permutation { difference, p, draws: Some(DRAWS) })
+        let draws = (WORK / chosen).clamp(FEWEST_DRAWS, MOST_DRAWS) as u32;
+        let p = monte_carlo(values, chosen, observed, &mut Chance::new(seed), draws);
+        Ok(Permutation { difference, p, draws: Some(draws) })
     }
 }
 
@@ -59,10 +64,9 @@ fn count(values: &[f64], chosen: usize, sum: f64, observed: f64) -> u64 {
     (0..=values.len() - chosen).map(|i| count(&values[i + 1..], chosen - 1, sum + values[i], observed)).sum()
 }
 
-fn monte_carlo(mut values: Vec<f64>, chosen: usize, observed: f64, seed: u64) -> f64 {
-    let mut chance = Chance::new(seed);
+fn monte_carlo(mut values: Vec<f64>, chosen: usize, observed: f64, chance: &mut Chance, draws: u32) -> f64 {
     let mut reaching = 0_u32;
-    for _ in 0..DRAWS {
+    for _ in 0..draws {
         // Only the chosen places need a fresh draw.
         for place in 0..chosen {
             let other = place + chance.below(values.len() - place);
@@ -72,7 +76,7 @@ fn monte_carlo(mut values: Vec<f64>, chosen: usize, observed: f64, seed: u64) ->
             reaching += 1;
         }
     }
-    f64::from(reaching + 1) / f64::from(DRAWS + 1)
+    f64::from(reaching + 1) / f64::from(draws + 1)
 }
 
 #[cfg(test)]
@@ -121,17 +125,19 @@ mod tests {
         let centre = mean(&values);
         let centred: Vec<f64> = values.iter().map(|v| v - centre).collect();
         let observed = centred[..8].iter().sum::<f64>().abs() - 1e-9;
-        let drawn = monte_carlo(centred, 8, observed, 4);
-        let error = (counted.p * (1.0 - counted.p) / f64::from(DRAWS)).sqrt();
+        let drawn = monte_carlo(centred, 8, observed, &mut chance, 9_999);
+        let error = (counted.p * (1.0 - counted.p) / 9_999.0).sqrt();
         assert!((counted.p - drawn).abs() < 4.0 * error + 1e-4, "{} counted, {drawn} drawn", counted.p);
     }
 
     #[test]
     fn equal_values_are_no_evidence_and_large_samples_are_drawn() {
         assert_eq!(Permutation::new(&[1.0; 30], &[1.0; 30], 1).expect("values").p, 1.0);
+        let huge = Permutation::new(&[0.0; 10_000], &[1.0; 10_000], 1).expect("values");
+        assert_eq!((huge.p, huge.draws), (1e-3, Some(999)));
         let (low, high) = (vec![0.0; 30], vec![1.0; 30]);
         let result = Permutation::new(&low, &high, 1).expect("values");
-        assert_eq!((result.p, result.draws), (1e-4, Some(DRAWS)));
+        assert_eq!((result.p, result.draws), (1e-4, Some(9_999)));
     }
 
     proptest! {
