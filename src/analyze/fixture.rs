@@ -99,6 +99,7 @@ fn manifest(name: &str, plan: &Plan) -> Manifest {
         experiment_hash: "00".to_owned(),
         seed: plan.schedule().seed,
         host: "Example CPU (00000000)".to_owned(),
+        facts: None,
         kernel: KernelIdentity { release: "9.9.9".to_owned(), ..KernelIdentity::default() },
         tools: BTreeMap::new(),
         drivers: BTreeMap::new(),

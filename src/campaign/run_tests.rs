@@ -43,6 +43,7 @@ fn manifest() -> Manifest {
         experiment_hash: String::new(),
         seed: 1,
         host: "h".to_owned(),
+        facts: None,
         kernel: KernelIdentity::default(),
         tools: BTreeMap::new(),
         drivers: BTreeMap::new(),

@@ -30,6 +30,12 @@ pub enum Command {
     Status(StatusArguments),
     /// Undo whatever a killed run left on this host
     Clean(CleanArguments),
+    /// What a patch mail claims, whether its arithmetic holds, a ready experiment
+    #[command(subcommand)]
+    Patch(PatchCommand),
+    /// The tool against known truth
+    #[command(subcommand)]
+    Selftest(SelftestCommand),
     /// One trial; what every target runs
     #[command(hide = true)]
     Trial(TrialArguments),
@@ -150,6 +156,64 @@ pub struct CleanArguments {
     /// Only say what would be undone
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PatchCommand {
+    /// List the series, its claims and its workloads
+    Show(MailArguments),
+    /// Recompute every claim from its own numbers
+    Audit(MailArguments),
+    /// Write an experiment that reproduces a claim
+    Import(ImportArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct MailArguments {
+    /// A mail, an mbox, a format-patch file or the text of an archive page
+    pub mail: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print text of at most 72 columns, for a reply
+    #[arg(long, conflicts_with = "json")]
+    pub reply: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// A mail, an mbox, a format-patch file or the text of an archive page
+    pub mail: PathBuf,
+    /// Which claim, by the number that `patch show` prints
+    #[arg(long)]
+    pub claim: Option<String>,
+    /// Where to write the experiment; standard output when absent
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// A kernel tree: the arms become its base revision without and with the mail's patches
+    #[arg(long, value_name = "DIR")]
+    pub kernel_tree: Option<PathBuf>,
+    /// The base revision in that tree
+    #[arg(long, value_name = "REV", requires = "kernel_tree")]
+    pub base: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SelftestCommand {
+    /// Coverage, false alarms and published figures of the statistics
+    Stats(StatsSelftestArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct StatsSelftestArguments {
+    /// Simulated campaigns for each row
+    #[arg(long, default_value_t = 100_000)]
+    pub simulations: usize,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,84 @@
 //! `run-bench doctor`: what this host can run, and how to get the rest.
 
+use std::path::Path;
+
 use super::arguments::DoctorArguments;
 use super::exit::Exit;
+use crate::exec::{ExecError, ToolName, Tools};
+use crate::host::SysRoot;
+use crate::host::doctor::{DoctorLine, DoctorReport, State};
+use crate::host::facts::HostFacts;
+use crate::host::journal::default_folder;
+use crate::host::probe::Abilities;
 
-pub fn main(_arguments: &DoctorArguments) -> anyhow::Result<Exit> {
+/// What a tool is for and where it comes from.
+fn purpose(tool: ToolName) -> (&'static str, &'static str) {
+    match tool {
+        ToolName::Memcached => ("the memcached workload", "install the package memcached"),
+        ToolName::Memtier => (
+            "memcached's load by its author's tool; the built-in loader stands in",
+            "build memtier_benchmark (no Debian suite has it) and put its folder into PATH or RUN_BENCH_TOOLS",
+        ),
+        ToolName::Fio => ("the fio workload", "install the package fio"),
+        ToolName::Netperf | ToolName::Netserver => (
+            "the netperf workload; the built-in streams stand in",
+            "install the package netperf (Debian: component non-free)",
+        ),
+        ToolName::WillItScale => (
+            "will-it-scale's own runner; the built-in cases stand in",
+            "build will-it-scale and put its folder into PATH or RUN_BENCH_TOOLS",
+        ),
+        ToolName::Perf => {
+            ("counters of `sample.perf`", "install the package linux-perf (Ubuntu: linux-tools-generic)")
+        }
+    }
+}
+
+pub fn main(arguments: &DoctorArguments) -> anyhow::Result<Exit> {
+    let root = SysRoot::host();
+    let facts = HostFacts::gather(&root, Path::new("."));
+    let abilities = Abilities::probe(&root, &default_folder(Path::new(".")));
+    let mut report = DoctorReport::new(&facts, &abilities);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let tools = runtime.block_on(async { Tools::from_environment().probe_all().await });
+    for (name, found) in tools {
+        report.push(tool_line(name, found));
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        for line in &report.lines {
+            print!("{}", text(line));
+        }
+    }
+    // Doctor informs; whether a given experiment can run is what `plan` and `run` say.
     Ok(Exit::Good)
+}
+
+fn tool_line(name: ToolName, found: Result<crate::exec::Tool, ExecError>) -> DoctorLine {
+    let (what_for, remedy) = purpose(name);
+    let subject = name.program();
+    match found {
+        Ok(tool) => {
+            let version = tool.version.map_or_else(|| "version unknown".to_owned(), |v| v.text);
+            DoctorLine::ok(subject, format!("{version}, {}", tool.path.display()))
+        }
+        Err(ExecError::ToolMissing { .. }) => {
+            DoctorLine::missing(subject, format!("not found; it serves {what_for}"), remedy)
+        }
+        Err(error) => DoctorLine::degraded(subject, error, remedy),
+    }
+}
+
+fn text(line: &DoctorLine) -> String {
+    let state = match line.state {
+        State::Ok => "ok",
+        State::Degraded => "degraded",
+        State::Missing => "missing",
+    };
+    let mut text = format!("{state:<9} {:<22} {}\n", line.subject, line.seen);
+    if let Some(remedy) = &line.remedy {
+        text += &format!("{:<32} -> {remedy}\n", "");
+    }
+    text
 }

@@ -9,9 +9,11 @@ mod clean;
 mod compare;
 mod doctor;
 mod exit;
+mod patch;
 mod plan;
 mod report;
 mod run;
+mod selftest;
 mod signals;
 mod status;
 mod term;
@@ -71,6 +73,8 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
         Command::Report(arguments) => report::main(&arguments),
         Command::Status(arguments) => status::main(&arguments),
         Command::Clean(arguments) => clean::main(&arguments),
+        Command::Patch(command) => patch::main(&command),
+        Command::Selftest(command) => selftest::main(&command),
         Command::Trial(arguments) => trial::main(&arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut arguments::command(), "run-bench", &mut std::io::stdout());

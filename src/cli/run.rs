@@ -19,6 +19,7 @@ use crate::config::Plan;
 use crate::config::workload::{Driver, Workload};
 use crate::exec::{ToolName, Tools};
 use crate::host::SysRoot;
+use crate::host::facts::HostFacts;
 use crate::report;
 use crate::store::{CampaignFolder, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically};
 use crate::target::HostTarget;
@@ -64,7 +65,7 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
         return Ok((folder, plan, manifest));
     }
     write_atomically(&folder.experiment_path(), &text)?;
-    let manifest = new_manifest(name, &plan, hash).await;
+    let manifest = new_manifest(name, &plan, hash, &arguments.results).await;
     settle_drivers(&mut plan, &manifest);
     folder.write_plan(&plan)?;
     folder.write_manifest(&manifest)?;
@@ -91,7 +92,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn new_manifest(campaign: String, plan: &Plan, experiment_hash: String) -> Manifest {
+async fn new_manifest(campaign: String, plan: &Plan, experiment_hash: String, results: &Path) -> Manifest {
     let (root, found) = (SysRoot::host(), Tools::from_environment());
     let probed = found.probe_all().await;
     let tools = probed
@@ -112,6 +113,7 @@ async fn new_manifest(campaign: String, plan: &Plan, experiment_hash: String) ->
         experiment_hash,
         seed: plan.schedule().seed,
         host: stable_host_name(&root),
+        facts: Some(HostFacts::gather(&root, results)),
         kernel: kernel_identity(&root),
         tools,
         drivers: drivers(plan, &found),

@@ -49,6 +49,9 @@ pub struct Manifest {
     pub seed: u64,
     /// Stable name of the machine.
     pub host: String,
+    /// Absent in the first form of manifests.
+    #[serde(default)]
+    pub facts: Option<crate::host::facts::HostFacts>,
     pub kernel: KernelIdentity,
     pub tools: BTreeMap<String, ToolVersion>,
     /// The driver settled on where the experiment said `auto`, by workload.

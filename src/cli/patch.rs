@@ -1,0 +1,99 @@
+//! `run-bench patch`: what a mail claims, whether its arithmetic holds, and a
+//! ready experiment. The mail is data: nothing in it is executed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::arguments::{ImportArguments, MailArguments, PatchCommand};
+use super::exit::Exit;
+use crate::import::{self, ImportRequest};
+use crate::patch::{self, Document};
+use crate::store::{create_private_folder, write_atomically};
+
+/// No mail archive of interest is larger.
+const LARGEST_MAIL: u64 = 50 << 20;
+
+pub fn main(command: &PatchCommand) -> anyhow::Result<Exit> {
+    match command {
+        PatchCommand::Show(arguments) => show(arguments),
+        PatchCommand::Audit(arguments) => audit(arguments),
+        PatchCommand::Import(arguments) => import(arguments),
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Document)> {
+    let size =
+        std::fs::metadata(path).with_context(|| format!("cannot read the mail {}", path.display()))?.len();
+    if size > LARGEST_MAIL {
+        anyhow::bail!("{} has {size} bytes, more than {LARGEST_MAIL}; split the archive", path.display());
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read the mail {}", path.display()))?;
+    let document = patch::read(&bytes).with_context(|| format!("cannot make sense of {}", path.display()))?;
+    Ok((bytes, document))
+}
+
+fn show(arguments: &MailArguments) -> anyhow::Result<Exit> {
+    let (_, document) = read(&arguments.mail)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&document)?);
+    } else {
+        print!("{}", import::show_text(&document));
+    }
+    Ok(Exit::Good)
+}
+
+fn audit(arguments: &MailArguments) -> anyhow::Result<Exit> {
+    let (_, document) = read(&arguments.mail)?;
+    let report = import::audit_report(&document);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else if arguments.reply {
+        print!("{}", import::audit_mail_text(&report));
+    } else {
+        print!("{}", import::audit_table(&report));
+    }
+    Ok(Exit::Good)
+}
+
+fn import(arguments: &ImportArguments) -> anyhow::Result<Exit> {
+    let (bytes, document) = read(&arguments.mail)?;
+    let mut request = ImportRequest { claim: arguments.claim.clone(), ..ImportRequest::default() };
+    if arguments.kernel_tree.is_some() {
+        request.base = arguments.base.clone();
+        request.patches = write_patches(arguments, &bytes, &document)?;
+    }
+    let imported = import::import(&document, &request)?;
+    for line in &imported.assumed {
+        eprintln!("assumed: {line}");
+    }
+    for line in &imported.unsupported {
+        eprintln!("unsupported: {line}");
+    }
+    match &arguments.out {
+        Some(path) => {
+            write_atomically(path, imported.text.as_bytes())?;
+            println!("{}", path.display());
+        }
+        None => print!("{}", imported.text),
+    }
+    Ok(Exit::Good)
+}
+
+/// Puts the diffs beside the experiment, as files for the arms.
+fn write_patches(
+    arguments: &ImportArguments,
+    bytes: &[u8],
+    document: &Document,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let beside = arguments.out.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());
+    let folder = beside.unwrap_or(Path::new(".")).join("patches");
+    create_private_folder(&folder)?;
+    let mut paths = Vec::new();
+    for file in import::patch_files(bytes, document)? {
+        let path = folder.join(&file.name);
+        write_atomically(&path, file.text.as_bytes())?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
