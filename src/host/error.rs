@@ -39,6 +39,8 @@ pub enum HostError {
     InternalProcesses { path: PathBuf, processes: String },
     #[error("{what} is not available here: {why}; {remedy}")]
     Unsupported { what: &'static str, why: String, remedy: String },
+    #[error("may not {action}: it needs CAP_SYS_ADMIN; run as root: `sudo run-bench …`")]
+    Privilege { action: &'static str },
     #[error("refused to {action} {subject}: {why}")]
     Refused { action: &'static str, subject: String, why: String },
     #[error("{subject} stayed busy after {tries} tries: {why}")]

@@ -100,9 +100,7 @@ fn attempt(session: &mut HostSession, probe: fn(&mut HostSession) -> Result<(), 
         Err(error @ HostError::NoMemoryController { .. }) => {
             Ability::Missing { why: error.to_string(), remedy: "boot with `cgroup_enable=memory`".to_owned() }
         }
-        Err(error) if is_privilege(&error) => {
-            Ability::Unknown { why: format!("{error}; run as root to try it") }
-        }
+        Err(error) if is_privilege(&error) => Ability::Unknown { why: error.to_string() },
         Err(error) => Ability::Missing { why: error.to_string(), remedy: "see the reason".to_owned() },
     }
 }
@@ -110,7 +108,12 @@ fn attempt(session: &mut HostSession, probe: fn(&mut HostSession) -> Result<(), 
 fn is_privilege(error: &HostError) -> bool {
     let errno = error.errno().map(rustix::io::Errno::from_raw_os_error);
     matches!(errno, Some(rustix::io::Errno::PERM | rustix::io::Errno::ACCESS))
-        || matches!(error, HostError::NotDelegated { .. } | HostError::InternalProcesses { .. })
+        || matches!(
+            error,
+            HostError::Privilege { .. }
+                | HostError::NotDelegated { .. }
+                | HostError::InternalProcesses { .. }
+        )
 }
 
 fn limit_group(session: &mut HostSession, swap: Limit) -> Result<(), HostError> {

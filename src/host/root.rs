@@ -227,8 +227,11 @@ impl SysRoot {
         match self.kernel.command(&argv, deadline) {
             Ok(output) if output.success => Ok(output),
             Ok(output) => Err(failed(format!("{} {}", output.stderr.trim(), output.stdout.trim()))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(failed(format!("no such program; install the package that has {:?}", argv[0])))
+            // Permission: a folder of the PATH that may not be searched, or no right to execute.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) =>
+            {
+                Err(failed(format!("{error}; install the package that has {:?}", argv[0])))
             }
             Err(error) => Err(failed(error.to_string())),
         }

@@ -48,7 +48,7 @@ pub(in super::super) fn mount_noswap(
                 Some(rustix::io::Errno::INVAL) => {
                     unsupported("tmpfs does not know the option noswap".to_owned())
                 }
-                Some(rustix::io::Errno::PERM) => unsupported("mounting needs CAP_SYS_ADMIN".to_owned()),
+                Some(rustix::io::Errno::PERM) => HostError::Privilege { action: "mount a tmpfs" },
                 _ => error,
             });
         }
