@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use super::load::Generator;
 use super::load::Loaded;
@@ -24,6 +25,8 @@ use crate::workload::WorkloadError;
 
 /// memtier's default, so that keys are as long as in the mails.
 const KEY_PREFIX: &str = "memtier-";
+/// A dying server's sockets close a little before its end can be seen.
+const ECHO: Duration = Duration::from_secs(1);
 /// Settings of the server that are put into the record.
 const SETTINGS: [&str; 8] = [
     "maxbytes",
@@ -95,10 +98,10 @@ async fn load(
         Ok(loaded) => Ok(loaded),
         Err(WorkloadError::Cancelled) => Err(WorkloadError::Cancelled),
         // A broken generator may only be the echo of a dead server.
-        Err(error) => {
-            server.check_alive()?;
-            Err(error)
-        }
+        Err(error) => match tokio::time::timeout(ECHO, server.death()).await {
+            Ok(death) => Err(death),
+            Err(_) => Err(error),
+        },
     }
 }
 
