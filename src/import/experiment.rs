@@ -112,7 +112,8 @@ fn prepare<'a>(document: &'a Document, claim: &Claim) -> Result<Prepared<'a>, St
     Ok(Prepared { setting, translated, metric })
 }
 
-/// The asked claim, or the first that can be run: the author's own, with a change.
+/// The asked claim, or the first that can be run: the one a headline names, the
+/// author's own, with values and a change.
 fn choose<'a>(document: &'a Document, request: &ImportRequest) -> Result<&'a Claim, ImportError> {
     if let Some(id) = &request.claim {
         return document.claims.iter().find(|c| c.id == *id).ok_or_else(|| ImportError::UnknownClaim {
@@ -122,7 +123,10 @@ fn choose<'a>(document: &'a Document, request: &ImportRequest) -> Result<&'a Cla
     }
     let first = document.claims.first().ok_or(ImportError::NoClaims)?;
     let runnable = document.claims.iter().filter(|c| prepare(document, c).is_ok());
-    let rank = |c: &&Claim| (c.before.is_none(), c.quoted, patch::check_arithmetic(c).claimed_raw.is_none());
+    let rank = |c: &&Claim| {
+        let named = c.format == patch::Format::Lkp && c.wording.is_some();
+        (c.before.is_none(), !named, c.quoted, patch::check_arithmetic(c).claimed_raw.is_none())
+    };
     Ok(runnable.min_by_key(rank).unwrap_or(first))
 }
 

@@ -93,13 +93,20 @@ fn conditions(label: &str) -> Vec<String> {
 fn shared_baselines(claims: &[Claim], notes: &mut [Vec<Note>]) {
     let mut befores: BTreeMap<String, usize> = BTreeMap::new();
     let mut afters: BTreeMap<String, usize> = BTreeMap::new();
+    // One remark is enough for a table whose columns all stand against its first.
+    let mut told: Option<usize> = None;
     let key = |claim: &Claim, side: &Measured| {
         format!("{}|{}|{}", claim.metric.name, side.value.value, side.value.decimals)
     };
     for (at, claim) in claims.iter().enumerate() {
         let (Some(before), Some(after)) = (&claim.before, &claim.after) else { continue };
         let before_key = key(claim, before);
+        let column = claim.baseline == Baseline::FirstColumn;
+        if column && told == Some(claim.message) && befores.contains_key(&before_key) {
+            continue;
+        }
         if let Some(other) = befores.get(&before_key) {
+            told = column.then_some(claim.message).or(told);
             let text =
                 format!("shares its before with {}; the two changes are not independent", claims[*other].id);
             notes[at].push(note(NoteKind::SharedBaseline, text));

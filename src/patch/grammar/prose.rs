@@ -124,8 +124,8 @@ impl Sentence<'_> {
     /// The whole run of non-space characters a token begins.
     fn raw_word(&self, at: usize) -> &str {
         let Some(token) = self.tokens.get(at) else { return "" };
-        let from = self.text[..token.start].rfind(char::is_whitespace).map_or(0, |p| p + 1);
-        self.text[from..].split_whitespace().next().unwrap_or("")
+        let head = self.text[..token.start].split(char::is_whitespace).next_back().map_or(0, str::len);
+        self.text[token.start - head..].split_whitespace().next().unwrap_or("")
     }
 
     /// `from 14.0% to 12.8%`, `from 100 MB/s to 110 MB/s (10%)`.
@@ -285,6 +285,7 @@ mod tests {
                 "[mm] 1234abcd: vm-scalability.throughput -11.5% regression",
                 "vm-scalability.throughput Worse -11.5%",
             ),
+            ("x\u{202f}unixbench.score 2.0% regression", "unixbench.score Worse 2%"),
             ("No functional change intended.", ""),
             ("nr_task: 100% mode: process", ""),
             ("Difference at 95.0% confidence", ""),
@@ -296,7 +297,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_paragraph_reads(text in "(improves |from |to |of |[0-9]{1,3}%|[0-9.]{1,5} MB/s |no change|\\. |\\PC| ){0,40}") {
+        fn any_paragraph_reads(text in "(improves |noticed a |regression of |\u{202f}|a\\.b |from |to |of |[0-9]{1,3}%|[0-9.]{1,5} MB/s |no change|\\. |\\PC| ){0,40}") {
             show(&text);
         }
     }
