@@ -179,3 +179,35 @@ fn large_mails_read_to_their_end() {
     let long = [b"From: a\nSubject: b\n\n".to_vec(), vec![b'('; 10 << 20]].concat();
     assert!(patch::read(&long).expect("a mail").claims.is_empty());
 }
+
+/// Prints how long texts of rising size take, for a look by eye: each step should
+/// cost about twice the one before.
+#[test]
+#[ignore = "takes a minute: prints times"]
+fn time_grows_with_size() {
+    let all: Vec<u8> = mails().concat();
+    let bodies: [(&str, Vec<u8>); 8] = [
+        ("fixtures", all),
+        ("labels", b"Before: 1.0 MB/s\n".to_vec()),
+        ("slash headings", b"a|b:\n".to_vec()),
+        ("column headings", b"before after:\n".to_vec()),
+        ("robot headings", b"%stddev %change %stddev\n".to_vec()),
+        ("loads", b"Before: 1 s\nAfter: 2 s\n\nmemtier_benchmark -x 3\n".to_vec()),
+        ("layouts", b"struct x {\n /* \n".to_vec()),
+        ("one line", b"Before: 1.0 MB/s After: 2.0 (+3%) mpstat.cpu ".to_vec()),
+    ];
+    let largest = cases("RUN_BENCH_MAIL_MIB", 16) as usize;
+    for (name, body) in bodies {
+        let mut size = largest.div_ceil(4);
+        while size <= largest {
+            let mut mail = b"From: Ada <a@b.c>\nSubject: [PATCH] mm: foo\n\n".to_vec();
+            while mail.len() + body.len() <= size << 20 {
+                mail.extend_from_slice(&body);
+            }
+            let start = std::time::Instant::now();
+            let claims = patch::read(&mail).map_or(0, |document| document.claims.len());
+            eprintln!("{name:>16} {size:>3} MiB: {:.2} s, {claims} claims", start.elapsed().as_secs_f64());
+            size *= 2;
+        }
+    }
+}

@@ -34,6 +34,9 @@ pub(crate) fn walk(stream: &Stream<'_>, flat: bool, harvest: &mut Harvest) {
     walker.run();
 }
 
+/// Settings that are looked through for one a sentence or a load refers to.
+const LOOK_BACK: usize = 64;
+
 struct Walker<'a> {
     lines: &'a [Line<'a>],
     depth: u8,
@@ -174,7 +177,8 @@ impl Walker<'_> {
                 lower.contains(name.split(['_', ' ']).next().unwrap_or(name))
             })
         };
-        self.harvest.settings.iter().rposition(named)
+        let from = self.harvest.settings.len().saturating_sub(LOOK_BACK);
+        self.harvest.settings[from..].iter().rposition(named).map(|at| from + at)
     }
 
     fn open(&mut self, setting: Setting) {
@@ -230,7 +234,8 @@ impl Walker<'_> {
         if self.harvest.settings[index].commands.iter().any(|c| is_server(&c)) {
             return;
         }
-        let earlier = self.harvest.settings[..index].iter().rev().flat_map(|s| &s.commands).find(is_server);
+        let earlier = self.harvest.settings[..index].iter().rev().take(LOOK_BACK);
+        let earlier = earlier.flat_map(|s| &s.commands).find(is_server);
         if let Some(server) = earlier.cloned() {
             self.harvest.settings[index].commands.insert(0, workload::Command { inherited: true, ..server });
         }

@@ -7,7 +7,7 @@ use crate::patch::metric_name;
 use crate::patch::printed::Printed;
 use crate::patch::token::Kind;
 
-use super::finding::{Finding, Match};
+use super::finding::{BARREN, Finding, Match};
 use super::quantity;
 use super::role::{self, Role};
 
@@ -58,7 +58,7 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
         } else {
             misses += 2;
         }
-        if misses > 2 {
+        if misses > 2 || (findings.is_empty() && index > BARREN) {
             break;
         }
     }

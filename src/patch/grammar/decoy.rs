@@ -22,7 +22,7 @@ fn bloat(lines: &[Line<'_>]) -> Option<usize> {
     if !(text.starts_with("add/remove:") && text.contains("up/down:")) {
         return None;
     }
-    let last = lines.iter().take(400).position(|l| l.text.trim_start().starts_with("Total: Before="));
+    let last = lines.iter().take(100).position(|l| l.text.trim_start().starts_with("Total: Before="));
     Some(last.map_or(1, |at| at + 1))
 }
 
@@ -30,6 +30,10 @@ fn bloat(lines: &[Line<'_>]) -> Option<usize> {
 fn struct_layout(lines: &[Line<'_>]) -> Option<usize> {
     let text = lines.first()?.text.trim_start();
     if !(text.starts_with("struct ") && text.trim_end().ends_with('{')) {
+        return None;
+    }
+    // Offsets stand in the first lines of a layout; without them no end is looked for.
+    if !lines.iter().take(4).any(|l| l.text.contains("/*")) {
         return None;
     }
     let reach = lines.iter().take(200);

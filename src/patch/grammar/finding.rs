@@ -55,6 +55,10 @@ impl Finding {
     }
 }
 
+/// Lines a table may go on without a row before it is given up: what bounds the
+/// work that is done for nothing.
+pub(crate) const BARREN: usize = 24;
+
 /// Lines a recogniser took, at least one, and what it found in them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Match {

@@ -8,7 +8,7 @@ use crate::patch::metric_name;
 use crate::patch::printed::Printed;
 use crate::patch::token::{Kind, Token};
 
-use super::finding::{Finding, Match};
+use super::finding::{BARREN, Finding, Match};
 
 /// Rows one table may have.
 const ROWS: usize = 5000;
@@ -44,7 +44,8 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
         } else if !is_ruler(line) {
             misses += 1;
         }
-        if misses > 4 || (misses > 0 && !heading && labels.is_empty()) {
+        let barren = findings.is_empty() && index > BARREN;
+        if misses > 4 || barren || (misses > 0 && !heading && labels.is_empty()) {
             break;
         }
     }

@@ -6,7 +6,7 @@ use crate::patch::metric_name;
 use crate::patch::printed::Printed;
 use crate::patch::token::{Kind, Token};
 
-use super::finding::{Finding, Match};
+use super::finding::{BARREN, Finding, Match};
 use super::quantity;
 use super::role::{self, Role};
 
@@ -48,7 +48,7 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
         } else if heading.is_none() {
             break;
         }
-        if misses > 1 {
+        if misses > 1 || (findings.is_empty() && index > BARREN) {
             break;
         }
     }
