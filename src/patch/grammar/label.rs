@@ -32,7 +32,10 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
     let befores: Vec<usize> = positions(&sections, Role::Before);
     let afters: Vec<usize> = positions(&sections, Role::After);
     if befores.is_empty() || afters.is_empty() {
-        return None;
+        // A long run of one side only is taken but for its last, so that it is not
+        // read again from each of its lines.
+        let last = sections.last().map_or(0, |s| s.first);
+        return (sections.len() >= 4 && last > 0).then_some(Match { lines: last, findings: Vec::new() });
     }
     let mut findings = Vec::new();
     for after in afters {
