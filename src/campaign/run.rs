@@ -123,12 +123,13 @@ impl Campaign {
                 return Ok(StopReason::Budget);
             }
             for workload in self.plan.workloads.clone() {
-                for slot in self.plan_block(block, &workload)? {
-                    match self.run_slot(means, &workload, slot).await? {
-                        SlotEnd::Done => {}
-                        SlotEnd::GivenUp => return Ok(StopReason::TooManyInvalid),
-                        SlotEnd::Interrupted => return Ok(StopReason::Interrupted),
-                    }
+                let end = self.run_block(means, block, &workload).await;
+                // Whatever happened, what the target kept for the block goes.
+                means.runner.end_block().await?;
+                match end? {
+                    SlotEnd::Done => {}
+                    SlotEnd::GivenUp => return Ok(StopReason::TooManyInvalid),
+                    SlotEnd::Interrupted => return Ok(StopReason::Interrupted),
                 }
             }
             means.progress.event(ProgressEvent::BlockEnded { block });
@@ -142,6 +143,22 @@ impl Campaign {
             }
         }
         Ok(StopReason::Planned)
+    }
+
+    /// The trials of one workload in one block; stops at the first that gives up.
+    async fn run_block<R: TrialRunner>(
+        &mut self,
+        means: &mut Means<'_, R>,
+        block: u32,
+        workload: &PlanWorkload,
+    ) -> Result<SlotEnd, CampaignError> {
+        for slot in self.plan_block(block, workload)? {
+            match self.run_slot(means, workload, slot).await? {
+                SlotEnd::Done => {}
+                end => return Ok(end),
+            }
+        }
+        Ok(SlotEnd::Done)
     }
 
     /// Campaigns without a planned end go on until their judge, budget or user stops them.
@@ -180,7 +197,6 @@ impl Campaign {
         let warm_up = discard.then(|| (order[0], true));
         let arms: Vec<(usize, bool)> =
             warm_up.into_iter().chain(order.into_iter().map(|arm| (arm, false))).collect();
-        let count = arms.len();
         arms.into_iter()
             .enumerate()
             .map(|(position, (arm, discarded))| Slot {
@@ -193,7 +209,6 @@ impl Campaign {
                 },
                 arm,
                 discarded,
-                last: position + 1 == count,
             })
             .collect()
     }
@@ -248,7 +263,7 @@ impl Campaign {
         workload: &PlanWorkload,
         slot: &Slot,
     ) -> Result<TrialStatus, CampaignError> {
-        let spec = trial_spec(&self.folder, &self.manifest, &self.plan, workload, slot);
+        let spec = trial_spec(&self.manifest, &self.plan, workload, slot);
         let trial = self.folder.create_trial(&slot.id)?;
         self.note(JournalEvent::TrialStarted { id: slot.id.clone() })?;
         let remaining = self.remaining();

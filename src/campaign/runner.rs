@@ -14,6 +14,11 @@ pub trait TrialRunner {
         folder: &TrialFolder,
         cancel: &CancellationToken,
     ) -> impl Future<Output = Result<TrialStatus, CampaignError>> + Send;
+
+    /// Takes down what was kept for a block.
+    fn end_block(&self) -> impl Future<Output = Result<(), CampaignError>> + Send {
+        async { Ok(()) }
+    }
 }
 
 impl TrialRunner for HostTarget {
@@ -24,5 +29,9 @@ impl TrialRunner for HostTarget {
         cancel: &CancellationToken,
     ) -> Result<TrialStatus, CampaignError> {
         Ok(self.run_trial(spec, folder, cancel).await?)
+    }
+
+    async fn end_block(&self) -> Result<(), CampaignError> {
+        Ok(self.end_fixture().await?)
     }
 }

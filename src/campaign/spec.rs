@@ -3,7 +3,7 @@
 use super::schedule::trial_seed;
 use crate::config::workload::Workload;
 use crate::config::{Plan, PlanArm, PlanWorkload};
-use crate::store::{BlockFixture, CampaignFolder, Manifest, SCHEMA, TrialId, TrialSpec};
+use crate::store::{Manifest, SCHEMA, TrialId, TrialSpec};
 use crate::units::Nanos;
 
 /// A trial's place and what is special about it.
@@ -12,13 +12,10 @@ pub(super) struct Slot {
     pub id: TrialId,
     pub arm: usize,
     pub discarded: bool,
-    /// The last trial of its block, which takes the fixture down.
-    pub last: bool,
 }
 
 /// The whole specification of one trial.
 pub(super) fn trial_spec(
-    folder: &CampaignFolder,
     manifest: &Manifest,
     plan: &Plan,
     workload: &PlanWorkload,
@@ -43,17 +40,9 @@ pub(super) fn trial_spec(
         kernel: None,
         deadline: plan.schedule().deadline.unwrap_or_else(|| deadline(&workload.workload)),
         no_progress: plan.schedule().no_progress,
-        fixture: needs_fixture(&workload.workload).then(|| BlockFixture {
-            folder: folder.path().join(format!("fixture-b{:04}", slot.id.block)),
-            last: slot.last,
-        }),
+        fixture: None,
         nonce,
     }
-}
-
-/// Whether the workload works on files that are laid out once a block.
-fn needs_fixture(workload: &Workload) -> bool {
-    matches!(workload, Workload::Fio(_))
 }
 
 /// How long a trial is expected to take, for plans and estimates before the

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::units::{Nanos, Percent};
+use crate::units::{Bytes, Nanos, Percent};
 
 /// Verdicts that hold for kernel memory-management patches.
 #[derive(Debug, Parser)]
@@ -39,6 +39,9 @@ pub enum Command {
     /// One trial; what every target runs
     #[command(hide = true)]
     Trial(TrialArguments),
+    /// Keep a ramdisk file system until told to end; what the host target runs for a block
+    #[command(hide = true)]
+    KeepFixture(FixtureArguments),
     /// Shell completions
     Completions { shell: clap_complete::Shell },
     /// The manual page, as roff
@@ -224,6 +227,13 @@ pub struct TrialArguments {
     /// Folder for the record
     #[arg(long)]
     pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct FixtureArguments {
+    /// Space on the file system
+    #[arg(long)]
+    pub size: Bytes,
 }
 
 /// The whole command, for completions and the manual page.

@@ -5,10 +5,26 @@ use std::path::Path;
 use super::arguments::CleanArguments;
 use super::exit::Exit;
 use crate::host::SysRoot;
-use crate::host::journal::{default_folder, recover_all};
+use crate::host::journal::{RecoveryReport, default_folder, recover_all};
 
 pub fn main(_arguments: &CleanArguments) -> anyhow::Result<Exit> {
-    let report = recover_all(&SysRoot::host(), &default_folder(Path::new(".")))?;
+    let folder = default_folder(Path::new("."));
+    // Files of a block have a journal of their own, since they outlive trials.
+    let mut exit = Exit::Good;
+    for folder in [crate::target::fixture_folder(&folder), folder] {
+        let report = recover_all(&SysRoot::host(), &folder)?;
+        if !tell(&report) {
+            exit = Exit::HostNotReady;
+        }
+    }
+    if exit != Exit::Good {
+        anyhow::bail!("the host is not as it was before; see the lines marked LEFT");
+    }
+    Ok(exit)
+}
+
+/// Prints what was undone; whether everything was.
+fn tell(report: &RecoveryReport) -> bool {
     for journal in &report.journals {
         for change in &journal.undo.undone {
             println!("undone: {change}");
@@ -23,11 +39,5 @@ pub fn main(_arguments: &CleanArguments) -> anyhow::Result<Exit> {
     for text in &report.unreadable {
         println!("LEFT: {text}");
     }
-    if !report.is_clean() {
-        anyhow::bail!("the host is not as it was before; see the lines marked LEFT");
-    }
-    if report.journals.is_empty() {
-        println!("nothing to undo");
-    }
-    Ok(Exit::Good)
+    report.is_clean()
 }

@@ -29,7 +29,7 @@ use arguments::{Arguments, Command};
 pub use exit::Exit;
 
 use crate::exec::enter;
-use crate::target::guest;
+use crate::target::{self, guest};
 use crate::workload::driver;
 
 /// Parses the command line and runs the command it names.
@@ -76,6 +76,10 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
         Command::Patch(command) => patch::main(&command),
         Command::Selftest(command) => selftest::main(&command),
         Command::Trial(arguments) => trial::main(&arguments),
+        Command::KeepFixture(arguments) => {
+            target::keep_fixture(arguments.size)?;
+            Ok(Exit::Good)
+        }
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut arguments::command(), "run-bench", &mut std::io::stdout());
             Ok(Exit::Good)

@@ -29,7 +29,7 @@ pub use record::{
     TrialOutcome, TrialRecord, Violation,
 };
 pub use series::{Sample, SeriesReader, SeriesWriter};
-pub use spec::{BlockFixture, TrialId, TrialSpec};
+pub use spec::{TrialId, TrialSpec};
 
 /// The newest record, manifest and journal schema that this version writes.
 pub const SCHEMA: u32 = 1;

@@ -31,16 +31,6 @@ impl fmt::Display for TrialId {
     }
 }
 
-/// A ramdisk file system that lives for a block, so that files are laid out once.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BlockFixture {
-    /// Folder of the fixture's undo journal and mount point.
-    pub folder: PathBuf,
-    /// The last trial of the block takes it down.
-    pub last: bool,
-}
-
 /// Everything a trial needs, resolved: no defaults are left to be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,7 +55,10 @@ pub struct TrialSpec {
     pub kernel: Option<KernelIdentity>,
     pub deadline: Nanos,
     pub no_progress: Nanos,
-    pub fixture: Option<BlockFixture>,
+    /// A folder on the file system under test that the target keeps for the whole
+    /// block, so that files are laid out once. A trial that needs one and is given
+    /// none makes its own.
+    pub fixture: Option<PathBuf>,
     /// Echoed in the record, so that a stale record is never taken for a new one.
     pub nonce: String,
 }

@@ -52,6 +52,8 @@ pub enum TargetError {
         "the host could not be restored after a killed trial: {0}; run `run-bench clean` and see what it says"
     )]
     Dirty(String),
+    #[error("the file system for the block could not be made: {0}")]
+    Fixture(String),
 }
 
 impl TargetError {

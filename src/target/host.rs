@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::error::TargetError;
+use super::fixture::FixtureKeeper;
 use crate::exec::{self, Command, Ended};
 use crate::store::{TrialFolder, TrialOutcome, TrialSpec, TrialStatus};
 use crate::units::Bytes;
@@ -14,9 +16,11 @@ use crate::units::Bytes;
 const TEAR_DOWN: Duration = Duration::from_secs(60);
 
 /// Runs trials as `run-bench trial` on this host.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct HostTarget {
     executable: PathBuf,
+    /// The file system kept for the block that runs.
+    fixture: Mutex<Option<FixtureKeeper>>,
 }
 
 impl HostTarget {
@@ -26,7 +30,7 @@ impl HostTarget {
     }
 
     pub fn with_executable(executable: PathBuf) -> Self {
-        HostTarget { executable }
+        HostTarget { executable, fixture: Mutex::new(None) }
     }
 
     /// Runs one trial to its record. A trial that leaves no record is lost, and
@@ -37,6 +41,7 @@ impl HostTarget {
         folder: &TrialFolder,
         cancel: &CancellationToken,
     ) -> Result<TrialStatus, TargetError> {
+        let spec = &TrialSpec { fixture: self.fixture_for(spec, cancel).await?, ..spec.clone() };
         folder.write_spec(spec)?;
         let command = Command {
             deadline: spec.deadline.to_duration() + TEAR_DOWN,
@@ -58,6 +63,30 @@ impl HostTarget {
                 Ok(if cancelled { TrialStatus::Interrupted } else { TrialStatus::Lost })
             }
             status => Ok(status),
+        }
+    }
+
+    /// The folder that the block's trials share, made by the first of them.
+    async fn fixture_for(
+        &self,
+        spec: &TrialSpec,
+        cancel: &CancellationToken,
+    ) -> Result<Option<PathBuf>, TargetError> {
+        let Some(space) = spec.workload.file_space() else { return Ok(None) };
+        let mut kept = self.fixture.lock().await;
+        let keeper = match kept.take() {
+            Some(keeper) => keeper,
+            None => FixtureKeeper::start(&self.executable, space, cancel).await?,
+        };
+        let folder = kept.insert(keeper).folder().to_owned();
+        Ok(Some(folder))
+    }
+
+    /// Takes the block's file system down.
+    pub async fn end_fixture(&self) -> Result<(), TargetError> {
+        match self.fixture.lock().await.take() {
+            Some(keeper) => keeper.stop().await,
+            None => Ok(()),
         }
     }
 

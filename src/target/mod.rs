@@ -5,6 +5,7 @@
 
 mod cpio;
 mod error;
+mod fixture;
 pub mod guest;
 mod host;
 pub mod identity;
@@ -15,6 +16,7 @@ mod seal;
 mod uml;
 
 pub use error::TargetError;
+pub use fixture::{fixture_folder, keep as keep_fixture};
 pub use host::HostTarget;
 pub use lock::HostLock;
 pub use machine::CommandEnd;

@@ -57,11 +57,7 @@ impl UmlTarget {
     ) -> Result<TrialStatus, TargetError> {
         let expected = identity::expected(&self.image, self.arguments.as_deref());
         // A guest lives for one trial: what lives for a block is laid out in it anew.
-        let mut spec = TrialSpec { kernel: Some(expected.clone()), ..spec.clone() };
-        if let Some(fixture) = &mut spec.fixture {
-            fixture.folder = PathBuf::from("/run/run-bench/fixture");
-            fixture.last = true;
-        }
+        let spec = TrialSpec { kernel: Some(expected.clone()), fixture: None, ..spec.clone() };
         let prepared = self.prepare(
             &Job::Trial { spec: Box::new(spec.clone()) },
             spec.deadline.to_duration() + machine::TEAR_DOWN,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::config::{Limit as ConfigLimit, MemcgSection, SwapKind, SwapSection};
 use crate::host::cgroup::{Limit, MemoryCgroup};
 use crate::host::knob::{Knob, drop_caches};
-use crate::host::ramdisk::RamdiskChoice;
+use crate::host::ramdisk::{RamdiskChoice, RamdiskFilesystem};
 use crate::host::reader::{SwapEntry, swaps};
 use crate::host::swap::{RamdiskSwap, SwapRequest};
 use crate::host::{HostError, HostSession};
@@ -16,6 +16,8 @@ use crate::store::TrialSpec;
 pub(super) struct HostSetup {
     pub cgroup: Option<MemoryCgroup>,
     pub swap: Option<RamdiskSwap>,
+    /// Folder on the file system under test.
+    pub data: Option<PathBuf>,
     /// All swap devices before the workload began.
     pub swaps_before: Vec<SwapEntry>,
 }
@@ -26,6 +28,14 @@ impl HostSetup {
         for (name, value) in &spec.knobs {
             knob(name, value)?.set(session)?;
         }
+        let data = match (&spec.fixture, spec.workload.file_space()) {
+            (Some(kept), _) => Some(kept.clone()),
+            (None, Some(space)) => {
+                let made = RamdiskFilesystem::create(session, &RamdiskChoice::Plain, space)?;
+                Some(made.mount_point().to_owned())
+            }
+            (None, None) => None,
+        };
         let swap =
             spec.swap.as_ref().map(|swap| RamdiskSwap::enable(session, &swap_request(swap))).transpose()?;
         let cgroup = spec.memcg.as_ref().map(|memcg| confine(session, memcg)).transpose()?;
@@ -33,7 +43,7 @@ impl HostSetup {
             drop_caches(session)?;
         }
         let swaps_before = swaps(session.root())?;
-        Ok(HostSetup { cgroup, swap, swaps_before })
+        Ok(HostSetup { cgroup, swap, data, swaps_before })
     }
 
     /// Cgroup folders that confined processes join.

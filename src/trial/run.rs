@@ -1,7 +1,6 @@
 //! The state machine of one trial.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -183,7 +182,7 @@ async fn run_workload(
         confined_roles: &roles,
         confined: setup.confined(),
         unconfined: Vec::new(),
-        data: None::<&Path>,
+        data: setup.data.as_deref(),
         seed: record.spec.seed,
         tools: &tools,
         marks,

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::config::error::Problem;
 use crate::metric::{self, MetricDefinition, MetricId};
+use crate::units::Bytes;
 
 /// At least one of the tables; several are run one after the other in each block.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -57,6 +58,15 @@ impl Workload {
             Workload::Usemem(_) => "usemem",
             Workload::ReclaimProbe(_) => "reclaim_probe",
             Workload::FileRead(_) => "file_read",
+        }
+    }
+
+    /// Space on a file system under test, for workloads that need one: their
+    /// files, and a tenth and 64 MiB for the file system itself.
+    pub fn file_space(&self) -> Option<Bytes> {
+        match self {
+            Workload::Fio(fio) => Some(Bytes(fio.data_size().0 / 10 * 11 + Bytes::mib(64).0)),
+            _ => None,
         }
     }
 
