@@ -7,15 +7,18 @@
 //! are refused with the line and the nearest known key.
 
 mod analysis;
+pub mod arithmetic;
 mod arm;
 mod claim;
 mod environment;
 mod error;
 mod experiment;
+mod footprint;
 mod load;
 mod memcg;
 mod plan;
 mod sample;
+pub mod scale;
 mod schedule;
 mod swap;
 mod target;
