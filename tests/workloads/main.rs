@@ -4,5 +4,6 @@ mod files;
 mod memory;
 mod net;
 mod probe;
+mod repeat;
 mod scale;
 mod site;
