@@ -6,10 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{self, ClaimCheck};
 use super::comparison::{Comparison, Question};
+use super::counters::{self, CounterComparison};
+use super::difference::{self, ArmDifference};
 use super::error::AnalyzeError;
 use super::noise::{self, NoiseNote};
+use super::variance::{self, VarianceByLevel};
 use crate::campaign::History;
-use crate::config::{ArmRole, Plan};
+use crate::config::{AnalysisSection, ArmRole, ClaimSource, Plan};
 use crate::metric::MetricDefinition;
 use crate::stats::multiplicity::{benjamini_hochberg, holm};
 use crate::store::{CampaignFolder, CampaignJournal, Manifest, StopReason, TrialOutcome, TrialRecord};
@@ -51,9 +54,17 @@ pub struct CampaignAnalysis {
     pub trials: BTreeMap<String, usize>,
     pub discarded: usize,
     pub stop: Option<StopReason>,
+    /// The question as it was asked: metric, margin, error rate, stopping rule.
+    pub question: AnalysisSection,
     /// Primary comparisons first, then the exploratory ones.
     pub comparisons: Vec<Comparison>,
     pub claim: Option<ClaimCheck>,
+    pub claim_source: Option<ClaimSource>,
+    /// Kernel counters of the measured phase; exploratory.
+    pub counters: Vec<CounterComparison>,
+    pub variance: Vec<VarianceByLevel>,
+    /// Facts that were not the same in all arms.
+    pub differences: Vec<ArmDifference>,
     pub noise: Vec<NoiseNote>,
     pub not_counted: Vec<InvalidTrial>,
     /// Why no statement about time may rest on these records.
@@ -78,6 +89,12 @@ pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError
     }
     let mut comparisons = primary_comparisons(&plan, &records, manifest.seed);
     comparisons.extend(exploratory_comparisons(&plan, &records, manifest.seed));
+    for i in 0..comparisons.len() {
+        if comparisons[i].role == ArmRole::Candidate {
+            comparisons[i].layout_spread = noise::layout_spread(&comparisons[i], &comparisons);
+        }
+    }
+    let differences = difference::between_arms(&plan, &records);
     Ok(CampaignAnalysis {
         schema: SCHEMA,
         campaign: manifest.campaign.clone(),
@@ -88,7 +105,12 @@ pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError
         discarded: records.iter().filter(|r| r.spec.discarded).count(),
         stop: history.stopped(),
         claim: claim::check(&plan, &manifest, &records, &comparisons),
-        noise: noise::notes(&plan, &records, &comparisons),
+        claim_source: plan.experiment.claim_source.clone(),
+        counters: counters::compare(&plan, &records),
+        variance: variance::by_level(&plan, &records),
+        noise: noise::notes(&plan, &records, &comparisons, &differences),
+        differences,
+        question: plan.analysis().clone(),
         not_counted,
         functional_only: records.iter().find_map(|r| r.functional_only.clone()),
         comparisons,
@@ -161,7 +183,8 @@ fn nothing_valid(records: &[TrialRecord], not_counted: &[InvalidTrial]) -> Analy
 /// Drivers, swap kinds and value bytes are different experiments.
 fn refuse_mixtures(records: &[TrialRecord]) -> Result<(), AnalyzeError> {
     type Read = fn(&TrialRecord) -> Option<String>;
-    let readers: [(&'static str, Read); 3] = [
+    let readers: [(&'static str, Read); 4] = [
+        ("host", |r| Some(r.host.clone())),
         ("driver", |r| r.driver.as_ref().map(|d| format!("{} {}", d.name, d.version))),
         ("swap kind", |r| r.swap.as_ref().map(|s| s.kind.clone())),
         ("value bytes", |r| r.swap.as_ref().and_then(|s| s.value_bytes.clone())),

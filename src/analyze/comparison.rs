@@ -99,6 +99,8 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// One sentence that says why.
     pub reason: String,
+    /// How far a mere rebuild of the baseline moves this metric, where there is a placebo arm.
+    pub layout_spread: Option<Percent>,
 }
 
 /// What to compare.
@@ -140,7 +142,15 @@ impl Comparison {
             adjusted_p: None,
             verdict: Verdict::Invalid,
             reason,
+            layout_spread: None,
         }
+    }
+
+    /// Whether a change was found that is no larger than what a rebuild makes.
+    pub fn within_layout_noise(&self) -> bool {
+        let changed = matches!(self.verdict, Verdict::Better | Verdict::Worse);
+        let estimate = self.result.as_ref().map(|r| r.estimate.0.abs());
+        changed && self.layout_spread.zip(estimate).is_some_and(|(spread, estimate)| estimate <= spread.0)
     }
 
     /// The verdict, once the corrected p is known.

@@ -9,19 +9,26 @@
 mod campaign;
 mod claim;
 mod comparison;
+mod counters;
+mod difference;
 mod error;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod judge;
 mod noise;
 mod pairing;
+mod steadiness;
+mod variance;
 mod verdict;
 
 pub use campaign::{ArmLine, CampaignAnalysis, InvalidTrial, analyze};
 pub use claim::{ClaimCheck, ClaimVerdict};
 pub use comparison::{ArmValues, Comparison, ComparisonResult, IntervalKind, TrialValue};
+pub use counters::{COUNTER_RATE, CounterComparison};
+pub use difference::ArmDifference;
 pub use error::AnalyzeError;
 pub use judge::PlannedLooks;
 pub use noise::NoiseNote;
 pub use pairing::{BlockDifference, Pairing, pair};
+pub use variance::{VarianceByLevel, VarianceLevel};
 pub use verdict::Verdict;

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::Comparison;
+use super::difference::ArmDifference;
+use super::steadiness;
 use crate::config::{ArmRole, Plan};
+use crate::stats::noise::OneSidedness;
 use crate::store::TrialRecord;
+use crate::units::Percent;
 
 /// One remark, with what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,20 +23,28 @@ pub struct NoiseNote {
 }
 
 impl NoiseNote {
-    fn new(kind: &str, message: String) -> Self {
+    pub(super) fn new(kind: &str, message: String) -> Self {
         NoiseNote { kind: kind.to_owned(), message }
     }
 }
 
 /// Remarks on the primary metrics.
-pub(super) fn notes(plan: &Plan, records: &[TrialRecord], comparisons: &[Comparison]) -> Vec<NoiseNote> {
-    let mut notes = Vec::new();
+pub(super) fn notes(
+    plan: &Plan,
+    records: &[TrialRecord],
+    comparisons: &[Comparison],
+    differences: &[ArmDifference],
+) -> Vec<NoiseNote> {
+    let mut notes: Vec<NoiseNote> = differences.iter().filter(|d| !d.declared).map(confounder).collect();
     for comparison in comparisons.iter().filter(|c| c.primary) {
         if matches!(comparison.role, ArmRole::Control | ArmRole::Placebo) {
             notes.extend(floor(plan, comparison));
         }
+        notes.extend(layout(comparison));
         notes.extend(incomplete(comparison));
     }
+    notes.extend(steadiness::notes(plan, records));
+    notes.extend(one_sided(comparisons));
     notes.extend(host_events(records));
     notes
 }
@@ -55,6 +67,59 @@ fn floor(plan: &Plan, comparison: &Comparison) -> Option<NoiseNote> {
         return Some(NoiseNote::new("control-moved", message));
     }
     Some(NoiseNote::new("floor", base))
+}
+
+/// The largest change that a mere rebuild made, as far as its interval reaches.
+pub(super) fn layout_spread(comparison: &Comparison, all: &[Comparison]) -> Option<Percent> {
+    all.iter()
+        .filter(|c| {
+            c.role == ArmRole::Placebo
+                && c.workload == comparison.workload
+                && c.metric.id == comparison.metric.id
+        })
+        .filter_map(|c| c.result.as_ref())
+        .flat_map(|r| r.interval.map_or(vec![r.estimate], |(low, high)| vec![low, high]))
+        .map(|p| Percent(p.0.abs()))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+fn layout(comparison: &Comparison) -> Option<NoiseNote> {
+    let spread = comparison.layout_spread?;
+    comparison.within_layout_noise().then(|| {
+        let message = format!(
+            "{} against {} is within layout noise: a mere rebuild of the baseline moves {} by up to {:.2}%, so this change may come from where the code lies and not from what it does",
+            comparison.candidate.arm, comparison.baseline.arm, comparison.metric.id, spread.0
+        );
+        NoiseNote::new("layout-noise", message)
+    })
+}
+
+fn confounder(difference: &ArmDifference) -> NoiseNote {
+    let values: Vec<String> =
+        difference.values.iter().map(|(arm, value)| format!("{arm}: {value}")).collect();
+    let message = format!(
+        "{} differs between arms though the experiment does not ask for it ({}); a change may come from it: make the arms equal and run again",
+        difference.fact,
+        values.join("; ")
+    );
+    NoiseNote::new("confounder", message)
+}
+
+/// Findings that all point one way make the tool suspect.
+fn one_sided(comparisons: &[Comparison]) -> Option<NoiseNote> {
+    let findings: Vec<f64> = comparisons
+        .iter()
+        .filter(|c| c.role == ArmRole::Candidate && c.adjusted_p.is_some_and(|p| p <= 0.10))
+        .filter_map(|c| c.result.as_ref().map(|r| r.paired.mean))
+        .collect();
+    let sides = OneSidedness::new(&findings).ok()?;
+    sides.is_alarming().then(|| {
+        let message = format!(
+            "of {} changes that were found, {} are for the better and {} for the worse; so uneven a division is rare by chance (p = {:.3}), so check that the arms were treated alike",
+            findings.len(), sides.better, sides.worse, sides.p
+        );
+        NoiseNote::new("one-sided", message)
+    })
 }
 
 fn incomplete(comparison: &Comparison) -> Option<NoiseNote> {

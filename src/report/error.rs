@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::chart::ChartError;
 use crate::store::StoreError;
 
 /// A failure while rendering or writing.
@@ -13,4 +14,8 @@ pub enum ReportError {
     Store(#[from] StoreError),
     #[error("cannot write {path}: {source}", path = path.display())]
     Write { path: PathBuf, source: std::io::Error },
+    #[error("cannot fill the page: {0}")]
+    Page(askama::Error),
+    #[error("cannot draw the chart {name}: {source}")]
+    Chart { name: String, source: ChartError },
 }

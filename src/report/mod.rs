@@ -1,21 +1,21 @@
 //! Terminal text, mail text, HTML, charts, exports.
+//!
+//! Everything here is made from an analysis and can be made again at any time;
+//! nothing here computes a number that decides.
 
+pub mod chart;
 mod error;
+#[cfg(test)]
+mod fixture;
+mod html;
+mod mail;
+pub mod number;
+mod series;
 mod text;
-
-use std::path::PathBuf;
+mod words;
+mod write;
 
 pub use error::ReportError;
+pub use mail::mail;
 pub use text::terminal;
-
-use crate::analyze::CampaignAnalysis;
-use crate::store::CampaignFolder;
-
-/// Writes every page, chart and export; the paths, the page first.
-pub fn write_all(analysis: &CampaignAnalysis, folder: &CampaignFolder) -> Result<Vec<PathBuf>, ReportError> {
-    let path = folder.report_path();
-    std::fs::create_dir_all(&path).map_err(|source| ReportError::Write { path: path.clone(), source })?;
-    let json = path.join("analysis.json");
-    crate::store::write_json(&json, analysis)?;
-    Ok(vec![json])
-}
+pub use write::write_all;

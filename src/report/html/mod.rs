@@ -1,0 +1,11 @@
+//! One self-contained page: verdict, charts, tables, every trial, the experiment.
+//!
+//! No network and no second file is needed to read it; links go to raw files of
+//! the same campaign folder and work from `file://`.
+
+mod facts;
+mod page;
+mod table;
+mod trials;
+
+pub use page::page;
