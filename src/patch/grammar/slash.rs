@@ -41,6 +41,9 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
             findings.extend(rows.into_iter().map(|f| f.at(index, index)));
             taken = index + 1;
             misses = 0;
+        } else if heading.is_none() && index == 0 {
+            // Without a heading the first line itself must be a row.
+            return None;
         } else if line.text.trim().ends_with(':') && line.text.len() < 80 {
             group = line.text.trim().trim_end_matches(':').to_owned();
         } else if !line.text.trim().is_empty() {
@@ -48,7 +51,7 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
         } else if heading.is_none() {
             break;
         }
-        if misses > 1 || (findings.is_empty() && index > BARREN) {
+        if misses > 1 || (findings.is_empty() && index > BARREN / 3) {
             break;
         }
     }
