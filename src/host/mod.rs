@@ -20,14 +20,17 @@ pub mod syscall;
 mod crash;
 mod error;
 mod kernel;
+pub mod kernel_config;
 #[cfg(test)]
 mod real_tests;
 mod root;
+mod running_kernel;
 mod session;
 
 pub use crash::{CrashMode, CrashPoint};
 pub use error::HostError;
 pub use kernel::{CommandOutput, Facility, FileIdentity, Kernel, MountCall, RealKernel};
 pub use root::SysRoot;
+pub use running_kernel::{RunningKernel, build_id_in_notes};
 pub use session::{HostSession, SessionOptions};
 pub use syscall::LoopBacking;

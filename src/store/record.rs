@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::Version;
 use super::spec::TrialSpec;
+use crate::host::{RunningKernel, SysRoot};
 use crate::metric::Measurement;
 use crate::units::{Bytes, Nanos};
 
@@ -109,6 +110,21 @@ pub struct KernelIdentity {
     /// SHA-256 of the configuration, where it can be read.
     pub config_hash: Option<String>,
     pub boot_id: Option<String>,
+}
+
+impl KernelIdentity {
+    /// The kernel that runs.
+    pub fn running(root: &SysRoot) -> Self {
+        let kernel = RunningKernel::read(root);
+        KernelIdentity {
+            release: kernel.release.unwrap_or_default(),
+            version: kernel.version.unwrap_or_default(),
+            build_id: kernel.build_id,
+            command_line: kernel.command_line,
+            config_hash: kernel.config.map(|config| config.hash()),
+            boot_id: kernel.boot_id,
+        }
+    }
 }
 
 /// What the sampler itself cost.

@@ -1,6 +1,7 @@
 //! Proof of which kernel ran: what the plan expects against what the record says.
 
 use super::kernel::KernelImage;
+use crate::host::kernel_config::KernelConfig;
 use crate::store::{KernelIdentity, Violation};
 
 /// Name of the validity rule.
@@ -14,7 +15,7 @@ pub fn expected(image: &KernelImage, arguments: Option<&str>) -> KernelIdentity 
         version: image.version.clone(),
         build_id: image.build_id.clone(),
         command_line: arguments.map(str::to_owned),
-        config_hash: image.config.as_ref().map(super::kernel::KernelConfig::hash),
+        config_hash: image.config.as_ref().map(KernelConfig::hash),
         boot_id: None,
     }
 }

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::apply;
 use super::cache::{BuiltKernel, DESCRIPTION, IMAGE, KernelCache, hash_image};
-use super::config::KernelConfig;
 use super::diff;
 use super::diff::FileChange;
 use super::error::KernelError;
@@ -19,6 +18,7 @@ use super::overlay::WorkingCopy;
 use super::source::{Source, Tree, hex};
 use crate::exec;
 use crate::exec::Command;
+use crate::host::kernel_config::KernelConfig;
 use crate::store::{SCHEMA, create_private_folder, write_atomically, write_json};
 use crate::units::Bytes;
 

@@ -2,6 +2,8 @@
 //! sections and notes. Every offset is checked; a short or foreign file is
 //! `None`, never a panic.
 
+use crate::host::build_id_in_notes;
+
 /// A parsed header over the file's bytes.
 #[derive(Debug)]
 pub struct Elf<'a> {
@@ -29,7 +31,6 @@ pub const MACHINE_X86_64: u16 = 62;
 const SEGMENT_INTERPRETER: u32 = 3;
 const SEGMENT_NOTE: u32 = 4;
 const SECTION_NOTE: u32 = 7;
-const NOTE_BUILD_ID: u32 = 3;
 
 /// The `N` bytes at `offset`.
 fn array<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
@@ -101,50 +102,11 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// The GNU build id in a block of notes, such as `/sys/kernel/notes`, in hex.
-pub fn build_id_in_notes(notes: &[u8]) -> Option<String> {
-    let mut at = 0;
-    while at + 12 <= notes.len() {
-        let name_length = word(notes, at)? as usize;
-        let value_length = word(notes, at + 4)? as usize;
-        let kind = word(notes, at + 8)?;
-        let name_at = at + 12;
-        let value_at = name_at.checked_add(name_length.checked_next_multiple_of(4)?)?;
-        let value = notes.get(value_at..value_at.checked_add(value_length)?)?;
-        if kind == NOTE_BUILD_ID && notes.get(name_at..name_at + name_length)? == b"GNU\0" {
-            return Some(value.iter().map(|b| format!("{b:02x}")).collect());
-        }
-        at = value_at.checked_add(value_length.checked_next_multiple_of(4)?)?;
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn note(name: &[u8], kind: u32, value: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        bytes.extend((name.len() as u32).to_le_bytes());
-        bytes.extend((value.len() as u32).to_le_bytes());
-        bytes.extend(kind.to_le_bytes());
-        bytes.extend(name);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes.extend(value);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
-
-    #[test]
-    fn the_build_id_is_found_among_other_notes() {
-        let notes =
-            [note(b"Xen\0", 3, &[9; 20]), note(b"Linux\0", 3, &[1, 2]), note(b"GNU\0", 3, &[0xab; 20])];
-        assert_eq!(build_id_in_notes(&notes.concat()), Some("ab".repeat(20)));
-        assert_eq!(build_id_in_notes(&notes[..2].concat()), None);
-        assert_eq!(build_id_in_notes(&notes.concat()[..notes.concat().len() - 4]), None, "cut short");
-    }
 
     #[test]
     fn this_program_is_understood() {
@@ -164,7 +126,6 @@ mod tests {
             if let Some(elf) = Elf::parse(&bytes) {
                 let _ = (elf.build_id(), elf.interpreter());
             }
-            let _ = build_id_in_notes(&bytes);
         }
     }
 }

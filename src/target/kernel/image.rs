@@ -12,12 +12,12 @@ use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::config;
-use super::config::KernelConfig;
 use super::elf::{Elf, MACHINE_X86_64};
 use super::error::KernelError;
 use crate::exec;
 use crate::exec::Command;
+use crate::host::kernel_config;
+use crate::host::kernel_config::KernelConfig;
 use crate::units::Bytes;
 
 /// How a kernel is started.
@@ -63,7 +63,7 @@ impl KernelImage {
                 return Err(refuse("a bare vmlinux, which no target boots; give its bzImage"));
             }
             let (release, version) = banner(&bytes).ok_or_else(|| refuse("a program that is no kernel"))?;
-            let (build_id, config) = (elf.build_id(), config::embedded(&bytes));
+            let (build_id, config) = (elf.build_id(), kernel_config::embedded(&bytes));
             let config = config.or_else(|| config_beside(&path, &release));
             return Ok(KernelImage { path, kind: KernelKind::Uml, release, version, build_id, config });
         }
@@ -74,7 +74,8 @@ impl KernelImage {
             boot_header(&bytes).ok_or_else(|| refuse("neither a bzImage nor a UML kernel"))?;
         let inner = unpack_payload(&bytes).await;
         let build_id = inner.as_deref().and_then(Elf::parse).and_then(|elf| elf.build_id());
-        let config = inner.as_deref().and_then(config::embedded).or_else(|| config_beside(&path, &release));
+        let config =
+            inner.as_deref().and_then(kernel_config::embedded).or_else(|| config_beside(&path, &release));
         Ok(KernelImage { path, kind: KernelKind::X86, release, version, build_id, config })
     }
 }
@@ -82,7 +83,7 @@ impl KernelImage {
 /// Whether it runs as a program of this host, as UML does and vmlinux does not.
 fn is_program(elf: &Elf<'_>, bytes: &[u8]) -> bool {
     // A statically linked UML has no interpreter; its own help text gives it away.
-    elf.interpreter().is_some() || config::find(bytes, b"User Mode Linux").is_some()
+    elf.interpreter().is_some() || kernel_config::find(bytes, b"User Mode Linux").is_some()
 }
 
 /// Release and version in `Linux version R (builder) (compiler) V`.
@@ -90,7 +91,7 @@ fn banner(bytes: &[u8]) -> Option<(String, String)> {
     let mark = b"Linux version ";
     let mut rest = bytes;
     loop {
-        rest = &rest[config::find(rest, mark)? + mark.len()..];
+        rest = &rest[kernel_config::find(rest, mark)? + mark.len()..];
         let end = rest.iter().take(600).position(|b| matches!(b, b'\n' | 0));
         let line = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok());
         if let Some(line) = line.filter(|l| l.starts_with(|c: char| c.is_ascii_digit()))

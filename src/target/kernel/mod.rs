@@ -3,7 +3,6 @@
 mod apply;
 mod build;
 mod cache;
-mod config;
 mod diff;
 mod elf;
 mod error;
@@ -15,8 +14,6 @@ mod source;
 
 pub use build::{BuildRequest, BuildStep, build};
 pub use cache::{BuiltKernel, CACHE_VARIABLE, CachedKernel, KernelCache};
-pub use config::{ConfigDifference, KernelConfig, unpack_gzip};
-pub use elf::build_id_in_notes;
 pub use error::KernelError;
 pub use image::{KernelImage, KernelKind};
 pub use layout::Layout;

@@ -133,8 +133,8 @@ pub fn embedded(kernel: &[u8]) -> Option<KernelConfig> {
     (!config.is_empty()).then_some(config)
 }
 
-/// Where `needle` first stands.
-pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+/// Where `needle` first stands in `haystack`.
+pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     let first = *needle.first()?;
     let mut at = 0;
     loop {
