@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::CampaignError;
 use crate::store::{TrialFolder, TrialSpec, TrialStatus};
 use crate::target::HostTarget;
+use crate::target::Targets;
 
 /// Runs one trial to its record.
 pub trait TrialRunner {
@@ -33,5 +34,16 @@ impl TrialRunner for HostTarget {
 
     async fn end_block(&self) -> Result<(), CampaignError> {
         Ok(self.end_fixture().await?)
+    }
+}
+
+impl TrialRunner for Targets {
+    async fn run(
+        &self,
+        spec: &TrialSpec,
+        folder: &TrialFolder,
+        cancel: &CancellationToken,
+    ) -> Result<TrialStatus, CampaignError> {
+        Ok(self.run_trial(spec, folder, cancel).await?)
     }
 }

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::guest::ParcelError;
 use super::kernel::KernelError;
+use crate::config::TargetKind;
 use crate::exec::ExecError;
 use crate::store::StoreError;
 use crate::units::Bytes;
@@ -42,6 +43,19 @@ pub enum TargetError {
     CommandLine { length: usize, longest: usize },
     #[error("{machine}: {failure} ({status}); the last it printed:\n{console}", machine = machine.display())]
     Guest { machine: PathBuf, failure: String, status: String, console: String },
+    #[error(
+        "arm {arm:?} asks for kernel {kernel:?}, patches or kernel arguments, and target.kind = \"host\" has only the \
+         running kernel; write kind = \"uml\", \"vm\" or \"boot\" in [target]"
+    )]
+    OtherKernelOnHost { arm: String, kernel: String },
+    #[error(
+        "arm {arm:?} asks for the running kernel, which cannot be booted as a guest; give the path of an image, such as /boot/vmlinuz-…, or a tree"
+    )]
+    NoImage { arm: String },
+    #[error("no target was prepared for arm {arm:?}: the plan changed since the campaign began")]
+    Arm { arm: String },
+    #[error("target.kind = \"{kind:?}\" is not available")]
+    Kind { kind: TargetKind },
     #[error(
         "this host is in use by {holder}; two campaigns at once would measure each other: wait for it ({path})",
         path = path.display()

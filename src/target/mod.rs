@@ -3,6 +3,7 @@
 //! Every target does the same: it takes a [`TrialSpec`](crate::store::TrialSpec)
 //! and a folder, has `run-bench trial` run somewhere, and says how it ended.
 
+mod arms;
 mod cpio;
 mod error;
 mod fixture;
@@ -15,6 +16,7 @@ mod machine;
 mod seal;
 mod uml;
 
+pub use arms::{TargetRequest, Targets};
 pub use error::TargetError;
 pub use fixture::{fixture_folder, keep as keep_fixture};
 pub use host::HostTarget;

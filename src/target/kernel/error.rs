@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::image::KernelKind;
 use crate::exec::{Ended, ExecError};
 use crate::store::StoreError;
 
@@ -27,6 +28,10 @@ pub enum KernelError {
     Patch { patch: PathBuf, what: String },
     #[error("the kernel does not build: make {how}:\n{complaint}\nthe whole output is in {log}", how = describe(*ended), log = log.display())]
     Build { ended: Ended, complaint: String, log: PathBuf },
+    #[error("the kernel {name:?} cannot be found: {why}")]
+    Unresolved { name: String, why: String },
+    #[error("{path} is {what}, which this target does not boot; write target.kind = \"uml\" for User-Mode Linux, \"vm\" or \"boot\" for a bzImage", path = path.display(), what = kind_name(*found))]
+    Kind { path: PathBuf, found: KernelKind },
     #[error(
         "kernels are kept in a cache folder, and neither RUN_BENCH_CACHE, XDG_CACHE_HOME nor HOME says where; set one"
     )]
@@ -56,5 +61,12 @@ fn describe(ended: Ended) -> String {
         Ended::Deadline => "took too long and was killed".to_owned(),
         Ended::NoProgress => "made no progress and was killed".to_owned(),
         Ended::Cancelled => "was stopped".to_owned(),
+    }
+}
+
+fn kind_name(kind: KernelKind) -> &'static str {
+    match kind {
+        KernelKind::Uml => "a User-Mode Linux program",
+        KernelKind::X86 => "an x86-64 bzImage",
     }
 }

@@ -10,6 +10,7 @@ mod image;
 mod layout;
 mod mail;
 mod overlay;
+mod resolve;
 mod source;
 
 pub use build::{BuildRequest, BuildStep, build};
@@ -17,3 +18,4 @@ pub use cache::{BuiltKernel, CACHE_VARIABLE, CachedKernel, KernelCache};
 pub use error::KernelError;
 pub use image::{KernelImage, KernelKind};
 pub use layout::Layout;
+pub use resolve::{KernelName, KernelPlaces};
