@@ -6,6 +6,8 @@ use crate::analyze::AnalyzeError;
 use crate::campaign::CampaignError;
 use crate::config::ConfigError;
 use crate::host::HostError;
+use crate::target::TargetError;
+use crate::target::kernel::KernelError;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +65,12 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
         if cause.is::<ConfigError>() {
             return Exit::Usage;
+        }
+        match (cause.downcast_ref::<TargetError>(), cause.downcast_ref::<KernelError>()) {
+            (Some(error), _) if error.is_usage() => return Exit::Usage,
+            (_, Some(error)) if error.is_usage() => return Exit::Usage,
+            (None, None) => {}
+            _ => return Exit::HostNotReady,
         }
         if cause.is::<HostError>() {
             return Exit::HostNotReady;

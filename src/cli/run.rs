@@ -22,7 +22,8 @@ use crate::host::SysRoot;
 use crate::host::facts::HostFacts;
 use crate::report;
 use crate::store::{CampaignFolder, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically};
-use crate::target::HostTarget;
+use crate::target::kernel::KernelPlaces;
+use crate::target::{TargetRequest, Targets};
 use crate::trial::{kernel_identity, stable_host_name};
 
 pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
@@ -166,8 +167,19 @@ async fn run(folder: &CampaignFolder, plan: Plan, manifest: Manifest) -> anyhow:
         return Err(CampaignError::OtherHost { campaign, recorded: manifest.host, given: here }.into());
     }
     let boot_id = kernel_identity(&SysRoot::host()).boot_id;
+    let request = TargetRequest {
+        plan: &plan,
+        places: &KernelPlaces::of_host(None)?,
+        executable: std::env::current_exe().context("cannot find the path of the running program")?,
+        host: here,
+    };
+    let step = |arm: &str, step: &_| eprintln!("kernel of {arm}: {step}");
+    let targets = Targets::prepare(&request, step, &cancel).await?;
+    for confounder in targets.confounders() {
+        eprintln!("run-bench: {confounder}");
+    }
     let mut campaign = Campaign::open(folder.clone(), manifest, plan, boot_id)?;
-    Ok(campaign.run(&HostTarget::new()?, &PlannedLooks, &cancel, &mut TerminalProgress::new()).await?)
+    Ok(campaign.run(&targets, &PlannedLooks, &cancel, &mut TerminalProgress::new()).await?)
 }
 
 /// The verdict, the pages, the exit code.

@@ -201,7 +201,13 @@ impl Mapping {
         // SAFETY: the range lies within this mapping, and every access to it is
         // atomic, so that pages turning to zeros break nobody's assumption.
         let result = unsafe { libc::madvise(self.address.as_ptr().add(offset).cast(), length, advice) };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        // A kernel without huge pages does not know the advice and has no need of it.
+        let needless =
+            |error: &io::Error| advice == libc::MADV_NOHUGEPAGE && error.raw_os_error() == Some(libc::EINVAL);
+        match io::Error::last_os_error() {
+            error if result != 0 && !needless(&error) => Err(error),
+            _ => Ok(()),
+        }
     }
 }
 

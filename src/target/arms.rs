@@ -16,7 +16,7 @@ use crate::store::{TrialFolder, TrialSpec, TrialStatus};
 #[derive(Debug)]
 enum ArmTarget {
     Host(HostTarget),
-    Uml(UmlTarget),
+    Uml(Box<UmlTarget>),
 }
 
 /// What a campaign's targets are made of.
@@ -59,13 +59,13 @@ impl Targets {
                 TargetKind::Uml => {
                     let image = image_of(request, arm, KernelKind::Uml, &step, cancel).await?;
                     images.push((arm.name.clone(), image.clone()));
-                    ArmTarget::Uml(UmlTarget::new(
+                    ArmTarget::Uml(Box::new(UmlTarget::new(
                         image,
                         section.clone(),
                         arm.section.kernel_arguments.clone(),
                         request.executable.clone(),
                         request.host.clone(),
-                    ))
+                    )))
                 }
                 kind @ (TargetKind::Vm | TargetKind::Boot) => return Err(TargetError::Kind { kind }),
             };

@@ -71,6 +71,17 @@ pub enum TargetError {
 }
 
 impl TargetError {
+    /// Whether the experiment or the options are to be changed, not the host.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            TargetError::Kernel(error) => error.is_usage(),
+            TargetError::OtherKernelOnHost { .. }
+            | TargetError::NoImage { .. }
+            | TargetError::CommandLine { .. } => true,
+            _ => false,
+        }
+    }
+
     pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> TargetError {
         let path = path.to_owned();
         move |source| TargetError::Io { what, path, source }

@@ -7,7 +7,8 @@ use crate::store::{KernelIdentity, Violation};
 /// Name of the validity rule.
 pub const RULE: &str = "kernel.identity";
 
-/// What a record of a trial on `image` has to say; `arguments` are those of the
+/// What a record of a trial on `image` has to say, its configuration only where
+/// the kernel can tell it by itself; `arguments` are those of the
 /// arm that have to be on the command line.
 pub fn expected(image: &KernelImage, arguments: Option<&str>) -> KernelIdentity {
     KernelIdentity {
@@ -15,7 +16,11 @@ pub fn expected(image: &KernelImage, arguments: Option<&str>) -> KernelIdentity 
         version: image.version.clone(),
         build_id: image.build_id.clone(),
         command_line: arguments.map(str::to_owned),
-        config_hash: image.config.as_ref().map(KernelConfig::hash),
+        config_hash: image
+            .config
+            .as_ref()
+            .filter(|c| c.value("IKCONFIG_PROC") == "y")
+            .map(KernelConfig::hash),
         boot_id: None,
     }
 }

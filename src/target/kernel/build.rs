@@ -1,5 +1,6 @@
 //! Building a kernel: working copy, patches, configuration, make, and the cache.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -63,6 +64,19 @@ pub enum BuildStep {
     Compiling,
     /// It was built before.
     Found,
+}
+
+impl fmt::Display for BuildStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            BuildStep::Reading => "reading the tree",
+            BuildStep::CheckingOut => "copying the tree",
+            BuildStep::Patching => "applying patches",
+            BuildStep::Configuring => "configuring",
+            BuildStep::Compiling => "compiling",
+            BuildStep::Found => "built before",
+        })
+    }
 }
 
 /// A patch file, read.

@@ -48,6 +48,19 @@ pub enum KernelError {
 }
 
 impl KernelError {
+    /// Whether the experiment or the options are to be changed, not the host.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            KernelError::Tree { .. }
+                | KernelError::Revision { .. }
+                | KernelError::Patch { .. }
+                | KernelError::Unresolved { .. }
+                | KernelError::Kind { .. }
+                | KernelError::Image { .. }
+        )
+    }
+
     pub(super) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KernelError {
         let path = path.to_owned();
         move |source| KernelError::Io { what, path, source }

@@ -86,7 +86,8 @@ fn is_program(elf: &Elf<'_>, bytes: &[u8]) -> bool {
     elf.interpreter().is_some() || kernel_config::find(bytes, b"User Mode Linux").is_some()
 }
 
-/// Release and version in `Linux version R (builder) (compiler) V`.
+/// Release and version in `Linux version R (builder) (compiler) #V`. Kernels also
+/// hold a banner without its number, which the last link step replaces.
 fn banner(bytes: &[u8]) -> Option<(String, String)> {
     let mark = b"Linux version ";
     let mut rest = bytes;
@@ -97,8 +98,9 @@ fn banner(bytes: &[u8]) -> Option<(String, String)> {
         if let Some(line) = line.filter(|l| l.starts_with(|c: char| c.is_ascii_digit()))
             && let Some((release, _)) = line.split_once(' ')
             && let Some(at) = line.rfind(") #")
+            && line[at + 3..].starts_with(|c: char| c.is_ascii_digit())
         {
-            return Some((release.to_owned(), line[at + 2..].to_owned()));
+            return Some((release.to_owned(), line[at + 2..].trim_end().to_owned()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 const BANNER: &[u8] =
-    b"\0Linux version %s\0Linux version 9.9.9-inv (me@here) (cc (Invented 1) 2.0, ld 3) #7 SMP Mon Jan 1\n\0";
+    b"\0Linux version %s\0Linux version 9.9.9-inv (me@here) (cc) # \n\0Linux version 9.9.9-inv (me@here) (cc (Invented 1) 2.0, ld 3) #7 SMP Mon Jan 1\n\0";
 
 /// A `bzImage` with the given payload.
 fn bz_image(payload: &[u8]) -> Vec<u8> {
