@@ -46,4 +46,8 @@ impl TrialRunner for Targets {
     ) -> Result<TrialStatus, CampaignError> {
         Ok(self.run_trial(spec, folder, cancel).await?)
     }
+
+    async fn end_block(&self) -> Result<(), CampaignError> {
+        Ok(Targets::end_block(self).await?)
+    }
 }

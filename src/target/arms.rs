@@ -15,7 +15,7 @@ use crate::store::{TrialFolder, TrialSpec, TrialStatus};
 /// Where the trials of one arm run.
 #[derive(Debug)]
 enum ArmTarget {
-    Host(HostTarget),
+    Host,
     Uml(Box<UmlTarget>),
 }
 
@@ -33,6 +33,8 @@ pub struct TargetRequest<'a> {
 /// The targets of all arms.
 #[derive(Debug)]
 pub struct Targets {
+    /// Shared by its arms, as are the files that it keeps for a block.
+    host: HostTarget,
     arms: BTreeMap<String, ArmTarget>,
     confounders: Vec<String>,
 }
@@ -54,7 +56,7 @@ impl Targets {
             let target = match section.kind {
                 TargetKind::Host => {
                     only_running(arm)?;
-                    ArmTarget::Host(HostTarget::with_executable(request.executable.clone()))
+                    ArmTarget::Host
                 }
                 TargetKind::Uml => {
                     let image = image_of(request, arm, KernelKind::Uml, &step, cancel).await?;
@@ -71,12 +73,18 @@ impl Targets {
             };
             arms.insert(arm.name.clone(), target);
         }
-        Ok(Targets { arms, confounders: confounders(&images) })
+        let host = HostTarget::with_executable(request.executable.clone());
+        Ok(Targets { host, arms, confounders: confounders(&images) })
     }
 
     /// Differences between the arms' kernels besides what is compared, a sentence each.
     pub fn confounders(&self) -> &[String] {
         &self.confounders
+    }
+
+    /// Takes down what was kept for a block.
+    pub async fn end_block(&self) -> Result<(), TargetError> {
+        self.host.end_fixture().await
     }
 
     /// Runs one trial where its arm's kernel runs.
@@ -87,7 +95,7 @@ impl Targets {
         cancel: &CancellationToken,
     ) -> Result<TrialStatus, TargetError> {
         match self.arms.get(&spec.id.arm) {
-            Some(ArmTarget::Host(target)) => target.run_trial(spec, folder, cancel).await,
+            Some(ArmTarget::Host) => self.host.run_trial(spec, folder, cancel).await,
             Some(ArmTarget::Uml(target)) => target.run_trial(spec, folder, cancel).await,
             None => Err(TargetError::Arm { arm: spec.id.arm.clone() }),
         }

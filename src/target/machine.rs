@@ -6,15 +6,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::error::TargetError;
 use super::guest;
-use super::guest::{Boot, Carrier, Cause, GuestFailure, Job, Launch, Module, Request};
+use super::guest::{Boot, Carrier, Cause, GuestFailure, Job, JobEnd, Launch, Module, Request};
 use super::seal;
 use super::seal::Stamp;
 use crate::exec::Ended;
-use crate::store::{TrialFolder, TrialOutcome, TrialSpec, TrialStatus, write_atomically};
+use crate::store::{TrialFolder, TrialOutcome, TrialSpec, TrialStatus, write_atomically, write_json};
 use crate::units::{Bytes, Nanos};
 
 /// Host variables that the guest's job gets too.
@@ -66,19 +67,21 @@ impl Exchange {
         self.folder.close().map_err(TargetError::io("remove", &path))
     }
 
-    /// The request for a guest, as JSON.
+    /// The request for a guest, as JSON; `scratch` is the guest's folder for temporary files.
     pub(super) fn request(
         &self,
         job: &Job,
         deadline: Duration,
         carrier: Carrier,
         modules: Vec<Module>,
+        scratch: Option<&str>,
     ) -> Vec<u8> {
         let mut environment: BTreeMap<String, String> = PASSED_ON
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
             .collect();
         environment.insert("HOME".to_owned(), "/tmp".to_owned());
+        environment.extend(scratch.map(|folder| ("TMPDIR".to_owned(), folder.to_owned())));
         environment.insert("LC_ALL".to_owned(), "C".to_owned());
         let request = Request {
             schema: guest::SCHEMA,
@@ -126,9 +129,6 @@ impl GuestTrial<'_> {
         self.keep_console(&boot)?;
         self.stamp.wall = boot.guest.wall;
         self.stamp.remarks.clone_from(&boot.remarks);
-        if let Some(time) = boot.guest.boot {
-            self.stamp.remarks.push(format!("the job started {time} after the launch"));
-        }
         match &boot.delivery {
             Ok(delivery) => {
                 guest::unpack(&delivery.entries, guest::OUT, self.folder.path())?;
@@ -157,6 +157,13 @@ impl GuestTrial<'_> {
         let raw = self.folder.raw()?;
         write_atomically(&raw.join(CONSOLE), &boot.guest.console.bytes())?;
         self.stamp.raw.push(CONSOLE.to_owned());
+        let times = GuestTimes {
+            wall: boot.guest.wall,
+            boot: boot.guest.boot,
+            end: boot.delivery.as_ref().ok().map(|delivery| delivery.end.clone()),
+        };
+        write_json(&raw.join(TIMES), &times)?;
+        self.stamp.raw.push(TIMES.to_owned());
         if boot.guest.stderr.total() > 0 {
             write_atomically(&raw.join(MACHINE_ERRORS), &boot.guest.stderr.bytes())?;
             self.stamp.raw.push(MACHINE_ERRORS.to_owned());
@@ -167,6 +174,19 @@ impl GuestTrial<'_> {
 
 /// The guest's console, under `raw/`.
 pub(super) const CONSOLE: &str = "console.txt";
+/// When the guest did what, under `raw/`.
+const TIMES: &str = "guest.json";
+
+#[derive(Debug, Serialize)]
+struct GuestTimes {
+    /// The whole boot, seen from the host.
+    wall: Nanos,
+    /// From the launch until the host saw the job start.
+    boot: Option<Nanos>,
+    /// As the guest tells it.
+    end: Option<JobEnd>,
+}
+
 /// What the virtual machine's program itself complained about.
 const MACHINE_ERRORS: &str = "machine.txt";
 

@@ -14,6 +14,7 @@ use super::kernel::KernelImage;
 use super::machine;
 use super::machine::{CommandEnd, Exchange, GuestTrial, Prepared};
 use super::seal::Stamp;
+use crate::config::workload::{Population, Workload};
 use crate::config::{SwapKind, TargetSection};
 use crate::exec::Command;
 use crate::store::{TrialFolder, TrialSpec, TrialStatus};
@@ -89,7 +90,10 @@ impl UmlTarget {
         let folder = exchange.path().to_owned();
         let carrier = Carrier::Hostfs { folder: folder.clone() };
         let request = folder.join(guest::REQUEST);
-        std::fs::write(&request, exchange.request(job, deadline, carrier, Vec::new()))
+        let scratch = needs_file_system(job).then_some("/run/run-bench/share/scratch");
+        let host_scratch = folder.join("scratch");
+        std::fs::create_dir(&host_scratch).map_err(TargetError::io("create", &host_scratch))?;
+        std::fs::write(&request, exchange.request(job, deadline, carrier, Vec::new(), scratch))
             .map_err(TargetError::io("write", &request))?;
         // The program's own path may hold characters that a kernel command line cannot.
         let program = folder.join("run-bench");
@@ -146,6 +150,13 @@ impl UmlTarget {
 fn ramdisk_size(spec: &TrialSpec) -> Option<Bytes> {
     let swap = spec.swap.as_ref()?;
     matches!(swap.kind, SwapKind::Ramdisk | SwapKind::Brd).then_some(swap.size)
+}
+
+/// Whether the job reads files whose pages are to be reclaimed without swap: those
+/// of the guest's own tmpfs cannot be.
+fn needs_file_system(job: &Job) -> bool {
+    let Job::Trial { spec } = job else { return false };
+    matches!(&spec.workload, Workload::ReclaimProbe(probe) if probe.population != Population::DirtyAnon)
 }
 
 /// Where UML may keep the guest's memory: on a tmpfs with room for it.
