@@ -29,7 +29,7 @@ pub enum Command {
     /// Where a campaign stands
     Status(StatusArguments),
     /// Undo whatever a killed run left on this host
-    Clean(CleanArguments),
+    Clean,
     /// What a patch mail claims, whether its arithmetic holds, a ready experiment
     #[command(subcommand)]
     Patch(PatchCommand),
@@ -152,13 +152,6 @@ pub struct StatusArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct CleanArguments {
-    /// Only say what would be undone
-    #[arg(long)]
-    pub dry_run: bool,
 }
 
 #[derive(Debug, Subcommand)]

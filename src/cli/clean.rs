@@ -2,25 +2,28 @@
 
 use std::path::Path;
 
-use super::arguments::CleanArguments;
 use super::exit::Exit;
 use crate::host::SysRoot;
 use crate::host::journal::{RecoveryReport, default_folder, recover_all};
+use crate::target::fixture_folder;
 
-pub fn main(_arguments: &CleanArguments) -> anyhow::Result<Exit> {
-    let folder = default_folder(Path::new("."));
+pub fn main() -> anyhow::Result<Exit> {
+    let trials = default_folder(Path::new("."));
+    let (mut clean, mut found) = (true, false);
     // Files of a block have a journal of their own, since they outlive trials.
-    let mut exit = Exit::Good;
-    for folder in [crate::target::fixture_folder(&folder), folder] {
+    for folder in [fixture_folder(&trials), trials] {
         let report = recover_all(&SysRoot::host(), &folder)?;
-        if !tell(&report) {
-            exit = Exit::HostNotReady;
-        }
+        found |= !report.journals.is_empty();
+        clean &= tell(&report);
     }
-    if exit != Exit::Good {
-        anyhow::bail!("the host is not as it was before; see the lines marked LEFT");
+    if !clean {
+        eprintln!("run-bench: the host is not as it was before; see the lines marked LEFT");
+        return Ok(Exit::HostNotReady);
     }
-    Ok(exit)
+    if !found {
+        println!("nothing to undo");
+    }
+    Ok(Exit::Good)
 }
 
 /// Prints what was undone; whether everything was.

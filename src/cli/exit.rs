@@ -86,6 +86,12 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
             Some(AnalyzeError::Store(_)) | None => {}
             Some(_) => return Exit::InvalidRun,
         }
+        if cause.is::<crate::target::TargetError>() || cause.is::<crate::trial::TrialError>() {
+            return Exit::HostNotReady;
+        }
+        if cause.is::<crate::import::ImportError>() || cause.is::<crate::patch::PatchError>() {
+            return Exit::Usage;
+        }
         if cause.is::<crate::store::StoreError>() || cause.is::<std::io::Error>() {
             return Exit::HostNotReady;
         }

@@ -1,6 +1,9 @@
 //! `run-bench trial`: one trial, started by a target.
 
+use std::time::Duration;
+
 use anyhow::Context;
+use tokio_util::sync::CancellationToken;
 
 use super::arguments::TrialArguments;
 use super::exit::Exit;
@@ -13,6 +16,7 @@ pub fn main(arguments: &TrialArguments) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let record = runtime.block_on(async {
         let cancel = cancel_on_signal().context("cannot listen to signals")?;
+        tokio::spawn(end_with_parent(cancel.clone()));
         anyhow::Ok(crate::trial::run(spec, &folder, &cancel).await?)
     })?;
     Ok(match record.outcome {
@@ -22,4 +26,13 @@ pub fn main(arguments: &TrialArguments) -> anyhow::Result<Exit> {
             Exit::InvalidRun
         }
     })
+}
+
+/// A trial whose campaign is gone serves nobody: it stops and restores the host.
+async fn end_with_parent(cancel: CancellationToken) {
+    let parent = rustix::process::getppid();
+    while rustix::process::getppid() == parent {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    cancel.cancel();
 }
