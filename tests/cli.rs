@@ -89,6 +89,30 @@ fn every_shipped_experiment_can_be_planned_or_says_why_not() {
 }
 
 #[test]
+fn arms_take_kernels_from_the_command_line_by_their_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = write(folder.path(), "short.toml", SHORT);
+    let good = run_bench(&["plan", &path, "--arms", "b=/boot/vmlinuz-9.9", "--json"]);
+    assert!(text(&good.stdout).contains("/boot/vmlinuz-9.9"), "{}", text(&good.stderr));
+    let wrong = run_bench(&["plan", &path, "--arms", "c=running"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("one of a, b"), "{}", text(&wrong.stderr));
+}
+
+#[test]
+fn what_cannot_fit_is_refused_with_the_sum() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text_of = SHORT
+        .replace("[workload.file-read]", "[swap]\nkind = \"zram\"\nsize = \"900TiB\"\n[workload.file-read]");
+    let path = write(folder.path(), "huge.toml", &text_of);
+    for command in ["plan", "run"] {
+        let output = run_bench(&[command, &path]);
+        assert!(matches!(output.status.code(), Some(2 | 3)), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("900TiB"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn completions_and_the_manual_name_every_command() {
     let bash = text(&run_bench(&["completions", "bash"]).stdout);
     let manual = text(&run_bench(&["man"]).stdout);

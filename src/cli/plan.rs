@@ -1,26 +1,124 @@
 //! `run-bench plan`: what will run, for how long, and what it can resolve.
 
+use std::path::Path;
+
+use anyhow::Context;
+
 use super::arguments::{FitArguments, PlanArguments};
 use super::exit::Exit;
+use crate::analyze;
 use crate::campaign::expected_trial_time;
-use crate::config::{self, Plan};
-use crate::units::Nanos;
+use crate::config::arithmetic::{self, Arithmetic};
+use crate::config::scale::{self, Machine, ScaleRequest};
+use crate::config::{self, ConfigError, Experiment, Plan, Problem};
+use crate::host::SysRoot;
+use crate::host::facts::HostFacts;
+use crate::stats::power::PowerTarget;
+use crate::store::CampaignFolder;
+use crate::units::{Bytes, Nanos, Percent};
+
+/// Deviations of a block difference to show where no pilot tells the real one.
+const ASSUMED_DEVIATIONS: [f64; 3] = [1.0, 2.0, 5.0];
 
 pub fn main(arguments: &PlanArguments) -> anyhow::Result<Exit> {
-    let plan = fitted_plan(&arguments.experiment, &arguments.fit)?;
+    let (plan, sums) = fitted_plan(&arguments.experiment, &arguments.fit)?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&plan)?);
     } else {
         print!("{}", describe(&plan));
+        print!("{}", resolution(&plan, arguments)?);
+        for line in &sums.lines {
+            println!("sum: {line}");
+        }
     }
-    Ok(Exit::Good)
+    for problem in &sums.problems {
+        eprintln!("run-bench: {problem}");
+    }
+    Ok(if sums.problems.is_empty() { Exit::Good } else { Exit::HostNotReady })
 }
 
-/// Loads an experiment and fits it to this host as asked.
-pub fn fitted_plan(experiment: &std::path::Path, fit: &FitArguments) -> anyhow::Result<Plan> {
-    let experiment = config::load(experiment)?;
-    let _ = fit;
-    Ok(Plan::new(experiment))
+/// Loads an experiment, fits it to this host as asked, and does its arithmetic.
+pub fn fitted_plan(path: &Path, fit: &FitArguments) -> anyhow::Result<(Plan, Arithmetic)> {
+    let invalid = |problems| ConfigError::Invalid { path: path.to_owned(), problems };
+    let mut experiment = config::load(path)?;
+    name_kernels(&mut experiment, &fit.arms).map_err(|problem| invalid(vec![problem]))?;
+    let factor = fit.scale.as_deref().map(str::parse).transpose();
+    let scale = factor.map_err(|error| anyhow::anyhow!("--scale: {error}"))?;
+    let machine = this_machine();
+    let request = ScaleRequest { scale, quick: fit.quick };
+    let (experiment, changes) = scale::apply(experiment, &request, &machine).map_err(invalid)?;
+    let plan = Plan { changes, ..Plan::new(experiment) };
+    let sums = arithmetic::check(&plan, &machine);
+    Ok((plan, sums))
+}
+
+/// `--arms a=/boot/vmlinuz-X b=running`: the kernels of arms that the experiment names.
+fn name_kernels(experiment: &mut Experiment, arms: &[String]) -> Result<(), Problem> {
+    for text in arms {
+        let names: Vec<String> = experiment.arms.iter().map(|arm| arm.name.clone()).collect();
+        let wrong = || {
+            let message =
+                format!("{text:?} names no arm; write NAME=KERNEL with one of {}", names.join(", "));
+            Problem::new("--arms", message)
+        };
+        let (name, kernel) = text.split_once('=').ok_or_else(wrong)?;
+        let arm = experiment.arms.iter_mut().find(|arm| arm.name == name).ok_or_else(wrong)?;
+        arm.kernel = kernel.to_owned();
+    }
+    Ok(())
+}
+
+fn this_machine() -> Machine {
+    let facts = HostFacts::gather(&SysRoot::host(), Path::new("."));
+    let cpus = facts.cpu.allowed.or(facts.cpu.online).unwrap_or(1);
+    Machine {
+        cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        memory_available: facts.capacity.memory_available.unwrap_or(Bytes(0)),
+        disk_available: facts.capacity.disk_available,
+    }
+}
+
+/// What the planned blocks can resolve, by a pilot's noise or by assumed noise.
+fn resolution(plan: &Plan, arguments: &PlanArguments) -> anyhow::Result<String> {
+    let analysis = plan.analysis();
+    let target = PowerTarget { alpha: analysis.alpha, power: 0.9 };
+    let blocks = plan.schedule().blocks as usize;
+    let asked = arguments.effect.or(analysis.effect).or(plan.experiment.claim).unwrap_or(analysis.margin);
+    let each = expected_block_time(plan);
+    let line = |deviation: f64, source: &str| -> anyhow::Result<String> {
+        let seen = Percent::from_log_ratio(target.detectable_by_blocks(deviation, blocks)?);
+        let needed = target.blocks(asked.to_log_ratio().abs(), deviation)?.max(6);
+        Ok(format!(
+            "  {source}: {blocks} blocks see {:.1}% or more; {:.1}% needs {needed} blocks, about {}\n",
+            seen.0,
+            asked.0.abs(),
+            Nanos(each.0.saturating_mul(needed as u64))
+        ))
+    };
+    let mut text = format!("\nwhat can be resolved (power 90%, alpha {})\n", analysis.alpha);
+    match &arguments.pilot {
+        Some(pilot) => {
+            let pilot = analyze::analyze(&CampaignFolder::open(pilot)?)?;
+            let found =
+                pilot.comparisons.iter().find(|c| c.metric.id == analysis.primary && c.result.is_some());
+            let result = found
+                .and_then(|c| c.result.as_ref())
+                .context("the pilot has no complete comparison of the primary metric")?;
+            text += &line(result.paired.standard_deviation, "with the pilot's noise")?;
+        }
+        None => {
+            for percent in ASSUMED_DEVIATIONS {
+                text += &line(Percent(percent).to_log_ratio(), &format!("if blocks differ by {percent}%"))?;
+            }
+            text += "  a short campaign given with --pilot tells the real noise\n";
+        }
+    }
+    Ok(text)
+}
+
+fn expected_block_time(plan: &Plan) -> Nanos {
+    let per_block = (2 * plan.arms.len() + usize::from(plan.schedule().discard_first)) as u64;
+    Nanos(plan.workloads.iter().map(|w| expected_trial_time(&w.workload).0 * per_block).sum())
 }
 
 /// The plan in words.

@@ -15,8 +15,8 @@ use super::signals::cancel_on_signal;
 use super::term::TerminalProgress;
 use crate::analyze::{self, PlannedLooks};
 use crate::campaign::{Campaign, CampaignError, CampaignSummary};
-use crate::config::Plan;
 use crate::config::workload::{Driver, Workload};
+use crate::config::{ConfigError, Plan};
 use crate::exec::{ToolName, Tools};
 use crate::host::SysRoot;
 use crate::host::facts::HostFacts;
@@ -45,7 +45,10 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
         return Ok((folder, plan, manifest));
     }
     let text = std::fs::read(given).with_context(|| format!("cannot read {}", given.display()))?;
-    let mut plan = fitted_plan(given, &arguments.fit)?;
+    let (mut plan, sums) = fitted_plan(given, &arguments.fit)?;
+    if !sums.problems.is_empty() {
+        return Err(ConfigError::Invalid { path: given.clone(), problems: sums.problems }.into());
+    }
     set_budget(&mut plan, arguments);
     let name = match &arguments.name {
         Some(name) => name.clone(),
@@ -63,6 +66,9 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
             }
             .into());
         }
+        // As it was planned at the start: scale and drivers are settled.
+        let mut plan = folder.plan()?;
+        set_budget(&mut plan, arguments);
         return Ok((folder, plan, manifest));
     }
     write_atomically(&folder.experiment_path(), &text)?;
