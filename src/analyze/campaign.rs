@@ -280,3 +280,7 @@ fn arms_against_baseline(
 #[cfg(test)]
 #[path = "campaign_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fault_tests.rs"]
+mod fault_tests;

@@ -14,6 +14,7 @@ mod difference;
 mod error;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod history;
 mod judge;
 mod noise;
 mod pairing;
@@ -27,6 +28,7 @@ pub use comparison::{ArmValues, Comparison, ComparisonResult, IntervalKind, Tria
 pub use counters::{COUNTER_RATE, CounterComparison};
 pub use difference::ArmDifference;
 pub use error::AnalyzeError;
+pub use history::{HistoryChange, HistoryPoint, MetricHistory, PooledChange, history};
 pub use judge::PlannedLooks;
 pub use noise::NoiseNote;
 pub use pairing::{BlockDifference, Pairing, pair};

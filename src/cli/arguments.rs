@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::report::ReportPart;
 use crate::units::{Bytes, Nanos, Percent};
 
 /// Verdicts that hold for kernel memory-management patches.
@@ -141,8 +142,11 @@ pub struct ReportArguments {
     #[arg(required = true)]
     pub campaigns: Vec<PathBuf>,
     /// What to make; everything when absent
-    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
-    pub format: Vec<String>,
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = report_format)]
+    pub format: Vec<ReportPart>,
+    /// Where the page over several campaigns goes; beside the first campaign when absent
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -240,4 +244,11 @@ mod tests {
     fn the_options_are_consistent() {
         super::command().debug_assert();
     }
+}
+
+fn report_format(name: &str) -> Result<ReportPart, String> {
+    ReportPart::named(name).ok_or_else(|| {
+        let names: Vec<&str> = ReportPart::all().iter().map(ReportPart::name).collect();
+        format!("write one of {}", names.join(", "))
+    })
 }

@@ -4,13 +4,29 @@ use super::arguments::ReportArguments;
 use super::exit::Exit;
 use crate::analyze;
 use crate::report;
+use crate::report::ReportPart;
 use crate::store::CampaignFolder;
 
+/// The folder of the page over several campaigns, beside the first of them.
+const SIDE_BY_SIDE: &str = "side-by-side";
+
 pub fn main(arguments: &ReportArguments) -> anyhow::Result<Exit> {
+    let all = ReportPart::all();
+    let parts = if arguments.format.is_empty() { &all } else { &arguments.format };
+    let mut analyses = Vec::new();
     for path in &arguments.campaigns {
         let folder = CampaignFolder::open(path)?;
         let analysis = analyze::analyze(&folder)?;
-        for written in report::write_all(&analysis, &folder)? {
+        for written in report::write_parts(&analysis, &folder, parts)? {
+            println!("{}", written.display());
+        }
+        analyses.push(analysis);
+    }
+    if let [first, _, ..] = arguments.campaigns.as_slice() {
+        let beside = first.parent().unwrap_or(first).join(SIDE_BY_SIDE);
+        let out = arguments.out.as_ref().unwrap_or(&beside);
+        print!("{}", report::history_text(&analyses));
+        for written in report::write_history(&analyses, out)? {
             println!("{}", written.display());
         }
     }

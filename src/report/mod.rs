@@ -5,8 +5,10 @@
 
 pub mod chart;
 mod error;
+mod export;
 #[cfg(test)]
 mod fixture;
+mod history;
 mod html;
 mod mail;
 pub mod number;
@@ -16,6 +18,7 @@ mod words;
 mod write;
 
 pub use error::ReportError;
+pub use history::{history_text, write_history};
 pub use mail::mail;
 pub use text::terminal;
-pub use write::write_all;
+pub use write::{ReportPart, write_all, write_parts};

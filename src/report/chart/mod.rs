@@ -16,6 +16,7 @@ mod error;
 mod forest;
 mod frame;
 mod gallery;
+mod history;
 mod latency;
 mod over_time;
 mod picture;
@@ -28,6 +29,7 @@ mod variance;
 
 pub use error::ChartError;
 pub use gallery::{Chart, Gallery, Source, gallery};
+pub use history::history_charts;
 pub use picture::{Picture, Shape};
 pub use render::{png_file, svg_file, svg_for_page};
 pub use theme::{dark_rules, font_faces};

@@ -4,8 +4,13 @@
 //! the same campaign folder and work from `file://`.
 
 mod facts;
+mod history;
 mod page;
 mod table;
 mod trials;
 
+pub use history::history_page;
 pub use page::page;
+
+#[cfg(test)]
+mod browser_tests;

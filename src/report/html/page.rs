@@ -6,7 +6,7 @@ use super::table::Table;
 use super::{facts, table, trials};
 use crate::analyze::{CampaignAnalysis, ClaimVerdict, Verdict};
 use crate::config::StopRule;
-use crate::report::chart::{Gallery, dark_rules, font_faces, svg_for_page};
+use crate::report::chart::{Chart, Gallery, dark_rules, font_faces, svg_for_page};
 use crate::report::error::ReportError;
 use crate::report::{mail, words};
 use crate::store::{CampaignFolder, TrialRecord};
@@ -20,9 +20,9 @@ struct VerdictBlock {
 }
 
 /// A drawn chart.
-struct Figure {
-    name: String,
-    svg: String,
+pub(super) struct Figure {
+    pub name: String,
+    pub svg: String,
 }
 
 #[derive(Template)]
@@ -60,12 +60,6 @@ pub fn page(
     records: &[TrialRecord],
     gallery: &Gallery,
 ) -> Result<String, ReportError> {
-    let mut charts = Vec::new();
-    for chart in &gallery.charts {
-        let svg = svg_for_page(&chart.picture, &chart.title)
-            .map_err(|source| ReportError::Chart { name: chart.name.clone(), source })?;
-        charts.push(Figure { name: chart.name.clone(), svg });
-    }
     let mut tables = table::arms(analysis);
     tables.extend(table::exploratory(analysis));
     tables.extend(facts::noise(analysis));
@@ -85,18 +79,13 @@ pub fn page(
         kernel: manifest.kernel.release.clone(),
         created: manifest.created.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         version: version(analysis),
-        style: format!(
-            "{}{}@media(prefers-color-scheme:dark){{{}}}",
-            font_faces(),
-            include_str!("page.css"),
-            dark_rules()
-        ),
+        style: page_style(),
         script: include_str!("page.js"),
         verdicts: verdicts(analysis),
         warnings: warnings(analysis),
         trials_line: words::trials(analysis),
         sections,
-        charts,
+        charts: figures(gallery)?,
         refused: gallery.refused.clone(),
         tables,
         changes: analysis.changes.clone(),
@@ -112,6 +101,26 @@ pub fn page(
         seed: manifest.seed,
     };
     page.render().map_err(ReportError::Page)
+}
+
+/// Font, layout and colours of every page.
+pub(super) fn page_style() -> String {
+    format!(
+        "{}{}@media(prefers-color-scheme:dark){{{}}}",
+        font_faces(),
+        include_str!("page.css"),
+        dark_rules()
+    )
+}
+
+/// The charts as SVG.
+pub(super) fn figures(gallery: &Gallery) -> Result<Vec<Figure>, ReportError> {
+    let draw = |chart: &Chart| {
+        let svg = svg_for_page(&chart.picture, &chart.title)
+            .map_err(|source| ReportError::Chart { name: chart.name.clone(), source })?;
+        Ok(Figure { name: chart.name.clone(), svg })
+    };
+    gallery.charts.iter().map(draw).collect()
 }
 
 fn version(analysis: &CampaignAnalysis) -> String {
