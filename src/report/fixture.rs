@@ -68,6 +68,10 @@ pub(crate) fn rich_campaign(results: &Path, experiment: &str, effect: Percent) -
         let mut record = trial.record().expect("a record");
         enrich(&mut record, factor);
         trial.write_record(&record).expect("written");
+        let raw = trial.raw().expect("created");
+        for file in &record.raw {
+            std::fs::write(raw.join(file), "invented\n").expect("written");
+        }
         if record.counts() {
             write_series(&trial.series_path(), &record);
         }

@@ -1,5 +1,6 @@
 //! The page in a real browser, where one is installed.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -46,7 +47,7 @@ fn browser() -> Option<PathBuf> {
     std::env::split_paths(&path).flat_map(|dir| names.map(|n| dir.join(n))).find(|p| p.is_file())
 }
 
-fn finished(mut child: Child) -> std::process::Output {
+fn wait(mut child: Child) {
     let end = Instant::now() + Duration::from_secs(120);
     while child.try_wait().expect("waitable").is_none() {
         if Instant::now() > end {
@@ -55,11 +56,11 @@ fn finished(mut child: Child) -> std::process::Output {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    child.wait_with_output().expect("its output")
 }
 
-/// The document after its scripts, and what the console said.
-fn load(browser: &Path, profile: &Path, page: &Path) -> (String, String) {
+/// The document after its scripts, and what the console said. Both go through
+/// files: a page is larger than a pipe.
+fn load(browser: &Path, place: &Path, page: &Path) -> (String, String) {
     let flags = [
         "--headless",
         "--no-sandbox",
@@ -72,18 +73,19 @@ fn load(browser: &Path, profile: &Path, page: &Path) -> (String, String) {
         "--enable-logging=stderr",
         "--dump-dom",
     ];
+    let (document, log) = (place.join("document.html"), place.join("log.txt"));
     let child = Command::new(browser)
         .args(flags)
-        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(format!("--user-data-dir={}", place.join("profile").display()))
         .arg(format!("file://{}", page.display()))
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(File::create(&document).expect("created"))
+        .stderr(File::create(&log).expect("created"))
         .spawn()
         .expect("started");
-    let output = finished(child);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (text(&output.stdout), text(&output.stderr))
+    wait(child);
+    let text = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).expect("there")).into_owned();
+    (text(&document), text(&log))
 }
 
 #[test]
@@ -99,8 +101,8 @@ fn the_page_loads_sorts_and_shows_its_charts() {
     let checked = page.with_file_name("checked.html");
     let text = std::fs::read_to_string(&page).expect("there");
     std::fs::write(&checked, text.replace("</body>", &format!("{CHECK}</body>"))).expect("written");
-    let profile = tempfile::tempdir().expect("a folder");
-    let (document, log) = load(&browser, profile.path(), &checked);
+    let place = tempfile::tempdir().expect("a folder");
+    let (document, log) = load(&browser, place.path(), &checked);
     let console: Vec<&str> = log.lines().filter(|l| l.contains("CONSOLE")).collect();
     assert!(console.is_empty(), "{console:?}");
     let title =
