@@ -238,17 +238,17 @@ pub fn command() -> clap::Command {
     Arguments::command()
 }
 
+fn report_format(name: &str) -> Result<ReportPart, String> {
+    ReportPart::named(name).ok_or_else(|| {
+        let names: Vec<&str> = ReportPart::all().iter().map(ReportPart::name).collect();
+        format!("write one of {}", names.join(", "))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn the_options_are_consistent() {
         super::command().debug_assert();
     }
-}
-
-fn report_format(name: &str) -> Result<ReportPart, String> {
-    ReportPart::named(name).ok_or_else(|| {
-        let names: Vec<&str> = ReportPart::all().iter().map(ReportPart::name).collect();
-        format!("write one of {}", names.join(", "))
-    })
 }
