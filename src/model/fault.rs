@@ -16,7 +16,6 @@ use super::page::MAPPED;
 use super::page::REFERENCED;
 use super::page::RESIDENT;
 use super::page::SHADOW;
-use super::page::WORKINGSET;
 use super::page::YOUNG;
 use super::policy::Policy;
 use super::reclaim::Gfp;
@@ -28,6 +27,11 @@ impl<P: Policy> Kernel<P> {
         let region = self.core.region_of(page);
         let memcg = usize::from(self.core.regions[region].memcg);
         let kind = self.core.regions[region].kind;
+        let mapped = RESIDENT | MAPPED;
+        if self.core.pages.state(page) & mapped == mapped {
+            self.write_clean(page, memcg, kind);
+            return Ok(());
+        }
         self.core.count(memcg, Counter::PgFault, 1);
         let written = if write { DIRTY } else { 0 };
         if self.core.pages.is_resident(page) {
@@ -62,6 +66,32 @@ impl<P: Policy> Kernel<P> {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// A store through a clean PTE: without a dirty bit in hardware, or where the
+    /// PTE is read-only (files, and anon read in by 6.1), it faults.
+    fn write_clean(&mut self, page: u32, memcg: usize, kind: RegionKind) {
+        let young = self.core.pages.state(page) & YOUNG != 0;
+        let file = !kind.is_swap_backed();
+        let platform = self.core.platform;
+        let faults = file || !platform.hw_dirty || self.core.rules.is(Version::K61);
+        if faults || !young && !platform.hw_young {
+            self.core.event(Event::MinorFault);
+            self.core.count(memcg, Counter::PgFault, 1);
+        } else if !young {
+            self.core.event(Event::YoungSet);
+        }
+        self.core.pages.set(page, YOUNG);
+        if file {
+            self.dirty_file(page);
+            return;
+        }
+        self.core.pages.set(page, DIRTY);
+        let folio = self.core.pages.slot[page as usize];
+        if self.core.folio(folio).has(folio::SWAPCACHE) {
+            // The slot no longer holds what the page does.
+            self.drop_swap_cache(memcg, folio);
         }
     }
 
@@ -238,7 +268,7 @@ impl<P: Policy> Kernel<P> {
             self.core.pages.state[page as usize] = entry as u8;
             let mut tally = super::hit::Tally::default();
             tally.add(entry);
-            tally.flush(&mut self.core.events);
+            tally.flush(&mut self.core.events, 1);
             return;
         }
         let folio = self.core.pages.slot[page as usize];
@@ -246,10 +276,5 @@ impl<P: Policy> Kernel<P> {
             P::activate_accessed(self, folio);
             self.core.pages.clear(page, REFERENCED);
         }
-    }
-
-    /// Whether 7.2's `folio_add_lru` leaves a faulted folio inactive.
-    pub fn faults_inactive(&self, page: u32) -> bool {
-        self.core.rules.is(Version::K72) && self.core.pages.state(page) & WORKINGSET == 0
     }
 }

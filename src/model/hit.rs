@@ -81,13 +81,17 @@ impl Tally {
         self.0 += entry >> FIRST_COUNT;
     }
 
-    /// Moves the counts into `events` and returns the minor faults among them.
+    /// Moves the counts of `marks` calls of `folio_mark_accessed` and any number of
+    /// loads and stores into `events`; returns the minor faults among them.
     #[inline]
-    pub fn flush(&mut self, events: &mut Events) -> u64 {
-        for (field, event) in COUNTED.iter().enumerate() {
-            events.add(*event, self.0 >> (8 * field) & 0xff);
+    pub fn flush(&mut self, events: &mut Events, marks: u64) -> u64 {
+        let field = |n: u32| self.0 >> (8 * n) & 0xff;
+        for (n, event) in COUNTED.iter().enumerate() {
+            events.add(*event, field(n as u32));
         }
-        let faults = self.0 >> 8 & 0xff;
+        let written = field(2) + field(3) + field(4) + field(5);
+        events.add(Event::MarkSaturated, marks - written);
+        let faults = field(1);
         self.0 = 0;
         faults
     }
@@ -108,19 +112,17 @@ fn map_read(platform: &Platform, state: u8) -> u64 {
     u64::from(state | YOUNG) + count(how)
 }
 
+/// A store to a clean page is slow: a file must account for it.
 fn map_write(platform: &Platform, state: u8) -> u64 {
-    if state & RESIDENT == 0 || state & MAPPED == 0 {
+    let usable = RESIDENT | MAPPED | DIRTY;
+    if state & usable != usable {
         return SLOW;
     }
-    let young = state & YOUNG == 0;
-    let dirty = state & DIRTY == 0;
-    let mut entry = u64::from(state | YOUNG | DIRTY);
-    if young && !platform.hw_young || dirty && !platform.hw_dirty {
-        entry += count(Event::MinorFault);
-    } else if young {
-        entry += count(Event::YoungSet);
+    if state & YOUNG != 0 {
+        return u64::from(state);
     }
-    entry
+    let how = if platform.hw_young { Event::YoungSet } else { Event::MinorFault };
+    u64::from(state | YOUNG) + count(how)
 }
 
 fn file_read(rules: &Rules, policy: PolicyKind, state: u8) -> u64 {

@@ -68,6 +68,7 @@ impl<P: Policy> Machine<P> {
     fn run_group(&mut self, group: &[Access]) -> Result<(), OutOfMemory> {
         let mut tally = Tally::default();
         let mut kinds = [0u32; 8];
+        let mut slow = [0u32; 8];
         for access in group {
             kinds[access.kind as usize & 7] += 1;
             let state = &mut self.kernel.core.pages.state[access.page as usize];
@@ -76,15 +77,18 @@ impl<P: Policy> Machine<P> {
                 *state = entry as u8;
                 tally.add(entry);
             } else {
+                slow[access.kind as usize & 7] += 1;
                 self.slow(*access)?;
             }
         }
+        let marking = [AccessKind::FileRead as usize, AccessKind::FileWrite as usize];
+        let marks: u32 = marking.into_iter().map(|kind| kinds[kind] - slow[kind]).sum();
         let core = &mut self.kernel.core;
         core.accesses += group.len() as u64;
         for (kind, count) in KIND_EVENTS.iter().zip(kinds) {
             core.events.add(*kind, u64::from(count));
         }
-        let faults = tally.flush(&mut core.events);
+        let faults = tally.flush(&mut core.events, u64::from(marks));
         if faults > 0 {
             let region = core.region_of(group[0].page);
             let memcg = usize::from(core.regions[region].memcg);
@@ -119,13 +123,6 @@ impl<P: Policy> Machine<P> {
         events.add(Event::CopyUser, calls);
         events.add(Event::XarrayLookup, calls);
         events.add(Event::RefcountChange, 2 * calls);
-        let marks = events.get(Event::AccessFileRead) + events.get(Event::AccessFileWrite);
-        let changed: u64 =
-            [Event::MarkReferenced, Event::MarkWorkingset, Event::MarkCompareExchange, Event::MarkAtomicSet]
-                .iter()
-                .map(|e| events.get(*e))
-                .sum();
-        events.add(Event::MarkSaturated, marks.saturating_sub(changed));
         events
     }
 }

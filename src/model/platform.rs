@@ -23,17 +23,11 @@ pub struct Platform {
     pub hw_dirty: bool,
     /// More than one processor: activations are batched, lazy flushes exist.
     pub smp: bool,
-    /// Processors in the mask of the victim's mm, for flushes.
-    pub flush_cpus: u32,
     /// Generation slots of statistics (1, or 4 with `LRU_GEN_STATS`).
     pub hist_gens: usize,
     /// Pages of the lowest zone; folios beyond lie in the next one. All when one zone.
     pub low_zone_pages: Option<u32>,
     pub swap: SwapKind,
-    /// `vm.page-cluster`.
-    pub page_cluster: u32,
-    /// Pages of readahead of a file (`ra_pages`); 0 as with POSIX_FADV_RANDOM.
-    pub ra_pages: u32,
     /// Accesses between two flushes of memcg statistics (2 s of kernel time), for
     /// the classic LRU, which decides by flushed values; `None` reads exact values.
     pub stats_flush: Option<u64>,
@@ -46,12 +40,9 @@ impl Platform {
         young_on_read: false,
         hw_dirty: false,
         smp: false,
-        flush_cpus: 1,
         hist_gens: 4,
         low_zone_pages: None,
         swap: SwapKind::Synchronous,
-        page_cluster: 0,
-        ra_pages: 0,
         stats_flush: None,
     };
 
@@ -61,12 +52,9 @@ impl Platform {
         young_on_read: true,
         hw_dirty: true,
         smp: true,
-        flush_cpus: 16,
         hist_gens: 4,
         low_zone_pages: None,
         swap: SwapKind::Synchronous,
-        page_cluster: 0,
-        ra_pages: 0,
         stats_flush: None,
     };
 }
