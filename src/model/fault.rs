@@ -58,7 +58,6 @@ impl<P: Policy> Kernel<P> {
             RegionKind::MappedFile | RegionKind::File => {
                 self.core.event(Event::MajorFault);
                 self.core.count(memcg, Counter::PgMajFault, 1);
-                self.core.event(Event::CopyDevice);
                 self.core.vmstat.add(Counter::PgPgIn, 4);
                 self.add_page(page, region, Gfp::USER, true, MAPPED | YOUNG)?;
                 if write {
@@ -133,7 +132,6 @@ impl<P: Policy> Kernel<P> {
 
     /// The slot is uncharged and freed; the data are copied from the device.
     pub fn read_swap(&mut self, memcg: usize) {
-        self.core.event(Event::CopyDevice);
         self.core.vmstat.add(Counter::PswpIn, 1);
         self.core.memcgs[memcg].swap_charged -= 1;
         self.core.swap.give_back();
@@ -170,11 +168,9 @@ impl<P: Policy> Kernel<P> {
             self.core.folios.set(folio, folio::UNEVICTABLE);
         }
         self.core.event(Event::PageAllocate);
-        self.core.vmstat.add(Counter::PgAlloc, 1);
         self.core.memcgs[memcg].resident[usize::from(file)] += 1;
         let slot = std::mem::replace(&mut self.core.pages.slot[page as usize], folio);
         self.core.pages.state[page as usize] = state | RESIDENT;
-        self.core.event(Event::XarrayInsert);
         if slot & SHADOW != 0 {
             self.lruvecs[memcg].refault(&mut self.core, folio, slot, in_fault && place.with_recency);
         }
@@ -213,7 +209,6 @@ impl<P: Policy> Kernel<P> {
             self.core.pages.clear(page, DIRTY);
             self.core.memcgs[memcg].dirty -= 1;
             self.core.vmstat.add(Counter::NrWritten, 1);
-            self.core.event(Event::CopyDevice);
             if self.core.folio(folio).has(folio::RECLAIM) {
                 self.rotate_reclaimable(folio);
             }
@@ -257,7 +252,6 @@ impl<P: Policy> Kernel<P> {
         self.core.memcgs[memcg].charged -= 1;
         self.core.event(Event::PageFree);
         self.core.event(Event::UnchargeBatch);
-        self.core.vmstat.add(Counter::PgFree, 1);
     }
 
     /// `folio_mark_accessed`, also where it is slow.

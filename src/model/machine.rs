@@ -67,28 +67,31 @@ impl<P: Policy> Machine<P> {
     #[inline]
     fn run_group(&mut self, group: &[Access]) -> Result<(), OutOfMemory> {
         let mut tally = Tally::default();
-        let mut kinds = [0u32; 8];
-        let mut slow = [0u32; 8];
+        // Eight bits a kind, which a group cannot overflow.
+        let mut kinds = 0u64;
+        let mut slow = 0u64;
         for access in group {
-            kinds[access.kind as usize & 7] += 1;
+            let kind = 1u64 << (8 * access.kind as u32);
+            kinds += kind;
             let state = &mut self.kernel.core.pages.state[access.page as usize];
             let entry = self.table.entry(access.kind, *state);
             if entry & SLOW == 0 {
                 *state = entry as u8;
                 tally.add(entry);
             } else {
-                slow[access.kind as usize & 7] += 1;
+                slow += kind;
                 self.slow(*access)?;
             }
         }
-        let marking = [AccessKind::FileRead as usize, AccessKind::FileWrite as usize];
-        let marks: u32 = marking.into_iter().map(|kind| kinds[kind] - slow[kind]).sum();
+        let of = |counts: u64, kind: AccessKind| counts >> (8 * kind as u32) & 0xff;
+        let marking = [AccessKind::FileRead, AccessKind::FileWrite];
+        let marks: u64 = marking.into_iter().map(|kind| of(kinds, kind) - of(slow, kind)).sum();
         let core = &mut self.kernel.core;
         core.accesses += group.len() as u64;
-        for (kind, count) in KIND_EVENTS.iter().zip(kinds) {
-            core.events.add(*kind, u64::from(count));
+        for (event, kind) in KIND_EVENTS.iter().zip(AccessKind::ALL) {
+            core.events.add(*event, of(kinds, kind));
         }
-        let faults = tally.flush(&mut core.events, u64::from(marks));
+        let faults = tally.flush(&mut core.events, marks);
         if faults > 0 {
             let region = core.region_of(group[0].page);
             let memcg = usize::from(core.regions[region].memcg);
@@ -110,20 +113,6 @@ impl<P: Policy> Machine<P> {
                 Ok(())
             }
         }
-    }
-
-    /// Fills in the events that follow from others.
-    pub fn derive_events(&self) -> super::event::Events {
-        let mut events = self.kernel.core.events.clone();
-        let calls: u64 = [Event::AccessFileRead, Event::AccessFileWrite, Event::AccessFileReadAgain]
-            .iter()
-            .map(|e| events.get(*e))
-            .sum();
-        events.add(Event::Syscall, calls + events.get(Event::AccessFree));
-        events.add(Event::CopyUser, calls);
-        events.add(Event::XarrayLookup, calls);
-        events.add(Event::RefcountChange, 2 * calls);
-        events
     }
 }
 

@@ -7,6 +7,7 @@ pub mod classic;
 pub mod core;
 pub mod counter;
 pub mod curve;
+pub mod derive;
 pub mod event;
 pub mod fault;
 pub mod flag;

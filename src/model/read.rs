@@ -7,7 +7,6 @@
 use super::access::RegionKind;
 use super::charge::OutOfMemory;
 use super::counter::Counter;
-use super::event::Event;
 use super::hit::HitTable;
 use super::kernel::Kernel;
 use super::page::DIRTY;
@@ -36,7 +35,6 @@ impl<P: Policy> Kernel<P> {
             self.read_swap(memcg);
             self.add_page(page, region, Gfp::USER, false, DIRTY)?;
         } else {
-            self.core.event(Event::CopyDevice);
             self.core.vmstat.add(Counter::PgPgIn, 4);
             self.add_page(page, region, Gfp::READ, false, 0)?;
         }

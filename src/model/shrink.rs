@@ -48,8 +48,9 @@ impl<P: Policy> Kernel<P> {
     ) -> ShrinkResult {
         let mut result = ShrinkResult::default();
         let mut batch = 0;
+        scan.nr_scanned += list.len() as u64;
+        self.core.events.add(Event::PageLock, list.len() as u64);
         for &folio in list {
-            scan.nr_scanned += 1;
             match self.shrink_folio(memcg, folio, scan, &mut result) {
                 Fate::Freed => {
                     result.reclaimed += 1;
@@ -77,7 +78,6 @@ impl<P: Policy> Kernel<P> {
             self.core.event(Event::UnchargeBatch);
             self.core.events.add(Event::FreeBatch, pages);
             self.core.events.add(Event::PageFree, pages);
-            self.core.vmstat.add(Counter::PgFree, pages);
         }
     }
 
@@ -103,7 +103,6 @@ impl<P: Policy> Kernel<P> {
     ) -> Fate {
         let record = *self.core.folio(folio);
         let page = record.page;
-        self.core.event(Event::PageLock);
         if record.has(folio::UNEVICTABLE) {
             return Fate::Keep;
         }
@@ -156,7 +155,6 @@ impl<P: Policy> Kernel<P> {
         self.core.event(Event::AddToSwap);
         self.core.events.add(Event::SlotRefill, u64::from(slot.refilled));
         self.core.events.add(Event::PageZero, u64::from(slot.first_use));
-        self.core.event(Event::XarrayInsert);
         self.core.folios.set(folio, folio::SWAPCACHE);
         let page = self.core.folio(folio).page;
         self.core.pages.set(page, DIRTY);
@@ -210,10 +208,7 @@ impl<P: Policy> Kernel<P> {
             return Some(Fate::Activate);
         }
         result.pageout += 1;
-        self.core.event(Event::ZeroCheck);
-        self.core.event(Event::CopyDevice);
         self.core.vmstat.add(Counter::PswpOut, 1);
-        self.core.vmstat.add(Counter::NrVmscanWrite, 1);
         self.core.pages.clear(record.page, DIRTY);
         if self.core.platform.swap == SwapKind::Asynchronous {
             self.core.folios.set(folio, folio::WRITEBACK | folio::RECLAIM);
@@ -230,8 +225,6 @@ impl<P: Policy> Kernel<P> {
             return Fate::Keep;
         }
         let shadow = self.lruvecs[memcg].eviction(&mut self.core, folio);
-        self.core.event(Event::ShadowStore);
-        self.core.event(Event::XarrayDelete);
         let page = record.page as usize;
         self.core.pages.slot[page] = shadow;
         self.core.pages.state[page] = 0;

@@ -239,8 +239,8 @@ impl<P: Policy> Run<P> {
         let core = &self.machine.kernel.core;
         Snapshot {
             accesses: core.accesses,
-            events: self.machine.derive_events(),
-            vmstat: core.vmstat.clone(),
+            events: self.machine.kernel.events(),
+            vmstat: self.machine.kernel.vmstat(),
             memcgs: core.memcgs.iter().map(|m| m.counters.clone()).collect(),
         }
     }
@@ -269,7 +269,7 @@ impl<P: Policy> Run<P> {
             ("memory.swap.current", memcg.swap_charged),
         ];
         values.extend(levels.map(|(name, pages)| (name.to_owned(), pages * PAGE_SIZE)));
-        values.extend(kernel.core.vmstat.iter().map(|(c, v)| (format!("vmstat.{}", c.name()), v)));
+        values.extend(kernel.vmstat().iter().map(|(c, v)| (format!("vmstat.{}", c.name()), v)));
         self.series.push(accesses, values);
     }
 }
