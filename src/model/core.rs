@@ -89,8 +89,8 @@ impl Core {
     #[inline]
     pub fn region_of(&mut self, page: u32) -> usize {
         if !self.regions[self.last_region].contains(page) {
-            self.last_region =
-                self.regions.iter().position(|r| r.contains(page)).expect("a page of the stream's regions");
+            let above = self.regions.partition_point(|r| r.first <= page);
+            self.last_region = above.checked_sub(1).expect("regions start at or below every page");
         }
         self.last_region
     }

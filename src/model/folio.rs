@@ -1,5 +1,7 @@
 //! The folio arena: 12-byte records with a flags word and the place on a list.
 
+use std::hint::black_box;
+
 use super::list::Blocks;
 
 /// Bits of the flags word. Those that an access changes lie in `page.rs`.
@@ -133,6 +135,18 @@ impl Arena {
     #[inline]
     pub fn clear(&mut self, folio: u32, bits: u32) {
         self.get_mut(folio).flags &= !bits;
+    }
+
+    /// Reads each record and its place on a list, so that the loads overlap.
+    #[inline]
+    pub fn look_ahead(&self, folios: &[u32]) {
+        let mut seen = 0;
+        for folio in folios {
+            if let Some(record) = self.records.get(*folio as usize) {
+                seen ^= self.blocks.place(record.position);
+            }
+        }
+        black_box(seen);
     }
 
     pub fn live(&self) -> usize {

@@ -84,6 +84,12 @@ impl Blocks {
         }
     }
 
+    /// What a place holds.
+    #[inline]
+    pub(super) fn place(&self, position: u32) -> u32 {
+        self.places[position as usize]
+    }
+
     pub fn bytes(&self) -> usize {
         self.blocks.len() * (size_of::<Block>() + PLACES as usize * size_of::<u32>())
     }

@@ -4,8 +4,6 @@
 //! memory behind misses, each small group of accesses is looked through once
 //! before it is run.
 
-use std::hint::black_box;
-
 use super::access::Access;
 use super::access::AccessKind;
 use super::charge::OutOfMemory;
@@ -17,7 +15,6 @@ use super::hit::SLOW;
 use super::hit::TALLY_LIMIT;
 use super::hit::Tally;
 use super::kernel::Kernel;
-use super::page::RESIDENT;
 use super::policy::Policy;
 
 /// Accesses looked through at once.
@@ -46,8 +43,8 @@ impl<P: Policy> Machine<P> {
         Ok(())
     }
 
-    /// Reads the state byte of each page, and the slot of those that miss, so that
-    /// the loads of a group overlap.
+    /// Reads the state byte of each page and, of those that are not a plain hit, the
+    /// slot, the folio and its place on a list, so that the loads of a group overlap.
     #[inline]
     fn look_through(&self, group: &[Access]) {
         let pages = &self.kernel.core.pages;
@@ -55,13 +52,15 @@ impl<P: Policy> Machine<P> {
         let mut count = 0;
         for access in group {
             missing[count & (GROUP - 1)] = access.page;
-            count += usize::from(pages.state[access.page as usize] & RESIDENT == 0);
+            let entry = self.table.entry(access.kind, pages.state[access.page as usize]);
+            count += usize::from(entry & SLOW != 0);
         }
-        let mut seen = 0;
-        for page in &missing[..count.min(GROUP)] {
-            seen ^= pages.slot[*page as usize];
+        let missing = &mut missing[..count.min(GROUP)];
+        for page in missing.iter_mut() {
+            *page = pages.slot[*page as usize];
         }
-        black_box(seen);
+        // Shadow entries are no index of a folio and are passed over.
+        self.kernel.core.folios.look_ahead(missing);
     }
 
     #[inline]

@@ -34,6 +34,32 @@ pub const EMPTY_SLOT: u32 = 0;
 /// Marks a slot of a page that is not resident as holding a shadow entry.
 pub const SHADOW: u32 = 1 << 31;
 
+/// Calls `found` with the index of each state that has all bits of `wanted`: eight
+/// states at a time, since few match.
+#[inline]
+pub fn each_with(states: &[u8], wanted: u8, mut found: impl FnMut(usize)) {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let mask = u64::from_le_bytes([wanted; 8]);
+    let mut words = states.chunks_exact(8);
+    let mut first = 0;
+    for word in &mut words {
+        let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+        let missing = !word & mask;
+        // The high bit of each byte in which nothing is missing.
+        let mut matches = !(((missing & LOW) + LOW) | missing | LOW);
+        while matches != 0 {
+            found(first + matches.trailing_zeros() as usize / 8);
+            matches &= matches - 1;
+        }
+        first += 8;
+    }
+    for (i, state) in words.remainder().iter().enumerate() {
+        if state & wanted == wanted {
+            found(first + i);
+        }
+    }
+}
+
 /// State and slot of each page id.
 #[derive(Debug, Clone)]
 pub struct PageTable {
@@ -80,5 +106,25 @@ impl PageTable {
     pub fn shadow(&self, page: u32) -> Option<u32> {
         let slot = self.slot[page as usize];
         (!self.is_resident(page) && slot & SHADOW != 0).then_some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_with_finds_what_a_plain_loop_finds(
+            states in proptest::collection::vec(any::<u8>(), 0..80),
+            wanted in proptest::sample::select(vec![RESIDENT | MAPPED | YOUNG, YOUNG, 0xff, MAPPED]),
+        ) {
+            let mut found = Vec::new();
+            each_with(&states, wanted, |i| found.push(i));
+            let plain: Vec<usize> = (0..states.len()).filter(|i| states[*i] & wanted == wanted).collect();
+            prop_assert_eq!(found, plain);
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::model::page::REFS;
 use crate::model::page::RESIDENT;
 use crate::model::page::WORKINGSET;
 use crate::model::page::YOUNG;
+use crate::model::page::each_with;
 use crate::model::policy::Reference;
 use crate::model::reclaim::MIN_LRU_BATCH;
 use crate::model::reclaim::ScanControl;
@@ -123,14 +124,23 @@ impl Kernel<Mglru> {
         let mut found = std::mem::take(&mut self.scratch.neighbours);
         found.clear();
         let pages = &mut self.core.pages;
-        let wanted = RESIDENT | MAPPED | YOUNG;
+        let slots = &pages.slot[start as usize..end as usize];
         let states = &mut pages.state[start as usize..end as usize];
-        for (state, slot) in states.iter_mut().zip(&pages.slot[start as usize..end as usize]) {
-            if *state & wanted == wanted && (anon_too || self.core.folios.get(*slot).has(folio::FILE)) {
-                *state &= !YOUNG;
-                found.push(*slot);
+        each_with(states, RESIDENT | MAPPED | YOUNG, |i| found.push(i as u32));
+        for place in &mut found {
+            let index = *place as usize;
+            *place = slots[index];
+            // A private mapping of a file may hold anon pages, which stay as they are.
+            if anon_too || self.core.folios.get(*place).has(folio::FILE) {
+                states[index] &= !YOUNG;
+            } else {
+                *place = u32::MAX;
             }
         }
+        if !anon_too {
+            found.retain(|folio| *folio != u32::MAX);
+        }
+        self.core.folios.look_ahead(&found);
         found
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Target {
 }
 
 /// Folios whose state is read before they are sorted.
-const LOOK_AHEAD: usize = 32;
+const LOOK_AHEAD: usize = MIN_LRU_BATCH as usize;
 
 impl Mglru {
     /// One zone's list; true when the whole pass is over.

@@ -17,6 +17,7 @@ use crate::model::page::REFS;
 use crate::model::page::RESIDENT;
 use crate::model::page::WORKINGSET;
 use crate::model::page::YOUNG;
+use crate::model::page::each_with;
 
 /// PTRS_PER_PTE.
 pub(super) const PTRS_PER_TABLE: u32 = 512;
@@ -61,17 +62,19 @@ impl Mglru {
 
     /// `walk_pte_range`; returns how many PTEs were young.
     fn walk_table(&mut self, core: &mut Core, start: u32, end: u32) -> u32 {
-        let wanted = RESIDENT | MAPPED | YOUNG;
-        let mut young = 0;
-        for page in start..end {
-            let state = core.pages.state(page);
-            if state & wanted == wanted {
-                core.pages.clear(page, YOUNG);
-                young += 1;
-                let folio = core.pages.slot[page as usize];
-                self.update_gen(core, folio);
-            }
+        let mut pages = [0u32; PTRS_PER_TABLE as usize];
+        let mut count = 0;
+        let states = &core.pages.state[start as usize..end as usize];
+        each_with(states, RESIDENT | MAPPED | YOUNG, |i| {
+            pages[count] = start + i as u32;
+            count += 1;
+        });
+        for page in &pages[..count] {
+            core.pages.clear(*page, YOUNG);
+            let folio = core.pages.slot[*page as usize];
+            self.update_gen(core, folio);
         }
+        let young = count as u32;
         core.events.add(Event::WalkPte, u64::from(end - start));
         core.events.add(Event::WalkPteYoung, u64::from(young));
         young
