@@ -75,12 +75,17 @@ impl Blocks {
             self.free.push(index);
             return;
         }
+        // A hole in the middle stays; only at an end is there more to read.
+        let offset = (position % PLACES) as u8;
         let places = &self.places[(index * PLACES) as usize..];
-        while places[usize::from(block.low)] == HOLE {
-            block.low += 1;
-        }
-        while places[usize::from(block.high) - 1] == HOLE {
-            block.high -= 1;
+        if offset == block.low {
+            while places[usize::from(block.low)] == HOLE {
+                block.low += 1;
+            }
+        } else if offset + 1 == block.high {
+            while places[usize::from(block.high) - 1] == HOLE {
+                block.high -= 1;
+            }
         }
     }
 
