@@ -79,7 +79,10 @@ fn files(workload: &Workload) -> (Bytes, &'static str) {
             let data = fio.data_size().0;
             (Bytes(data + data / FILE_SYSTEM_PART), "files on a ramdisk")
         }
-        Workload::ReclaimProbe(probe) => (Bytes(2 * probe.size.0), "ballast"),
+        Workload::ReclaimProbe(probe) => {
+            let file = workload.file_space().unwrap_or_default();
+            (Bytes(2 * probe.size.0 + file.0), "ballast and a file on a ramdisk")
+        }
         _ => (Bytes(0), "no files in memory"),
     }
 }

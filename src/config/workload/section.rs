@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CommandWorkload, FileReadWorkload, FioWorkload, MemcachedWorkload, NetperfWorkload, ReclaimProbeWorkload,
-    UsememWorkload, WillItScaleWorkload,
+    CommandWorkload, FileReadWorkload, FioWorkload, MemcachedWorkload, NetperfWorkload, Population,
+    ReclaimProbeWorkload, UsememWorkload, WillItScaleWorkload,
 };
 use crate::config::error::Problem;
 use crate::metric::{self, MetricDefinition, MetricId};
@@ -66,6 +66,10 @@ impl Workload {
     pub fn file_space(&self) -> Option<Bytes> {
         match self {
             Workload::Fio(fio) => Some(Bytes(fio.data_size().0 / 10 * 11 + Bytes::mib(64).0)),
+            // Its file is read again for each repetition, which a disk would make long.
+            Workload::ReclaimProbe(probe) if probe.population != Population::DirtyAnon => {
+                Some(Bytes(probe.size.0 / 10 * 11 + Bytes::mib(64).0))
+            }
             _ => None,
         }
     }

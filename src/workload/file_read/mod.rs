@@ -23,6 +23,7 @@ use super::builtin::Crew;
 use super::builtin::Shape;
 use super::builtin::Slot;
 use super::builtin::Timing;
+use super::file_system;
 use super::layout;
 use super::layout::DataFile;
 use super::phases;
@@ -61,7 +62,8 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
 
 /// Lays the file out where it is not, and reads it for the time asked for.
 pub async fn run(config: &FileReadWorkload, ctx: &Context<'_>) -> Result<Outcome, WorkloadError> {
-    let folder = ctx.data.unwrap_or(ctx.scratch);
+    let place = file_system::for_files(ctx)?;
+    let folder = place.path();
     let file = DataFile { path: folder.join(DATA), size: config.size };
     ctx.marks.enter("lay-out");
     let written = layout::prepare(vec![file.clone()], ctx.seed, ctx.cancel).await?;
@@ -95,7 +97,7 @@ pub async fn run(config: &FileReadWorkload, ctx: &Context<'_>) -> Result<Outcome
         ("size".to_owned(), config.size.to_string()),
         ("block".to_owned(), config.block.to_string()),
         ("order".to_owned(), order.to_owned()),
-        ("file_system".to_owned(), super::file_system::name(folder)),
+        ("file_system".to_owned(), file_system::name(folder)),
         ("laid_out".to_owned(), (written > 0).to_string()),
     ]);
     let operations: u64 = answer.slots.iter().map(|slot| slot.operations).sum();

@@ -38,6 +38,7 @@ use super::Outcome;
 use super::WorkloadError;
 use super::builtin;
 use super::builtin::Call;
+use super::file_system;
 use super::layout;
 use super::layout::DataFile;
 use crate::config::workload::ListOrder;
@@ -62,7 +63,8 @@ pub async fn run(config: &ReclaimProbeWorkload, ctx: &Context<'_>) -> Result<Out
                 .to_owned(),
         )
     })?;
-    let folder = ctx.data.unwrap_or(ctx.scratch);
+    let place = file_system::for_files(ctx)?;
+    let folder = place.path();
     let file = DataFile { path: folder.join(DATA), size: config.size.to_pages().to_bytes() };
     if config.population != Population::DirtyAnon {
         ctx.marks.enter("lay-out");
@@ -93,7 +95,7 @@ pub async fn run(config: &ReclaimProbeWorkload, ctx: &Context<'_>) -> Result<Out
     let mut parameters = parameters(config, &answer);
     parameters.insert("method".to_owned(), method.name().to_owned());
     if config.population != Population::DirtyAnon {
-        parameters.insert("file_system".to_owned(), super::file_system::name(folder));
+        parameters.insert("file_system".to_owned(), file_system::name(folder));
     }
     summarise(config, &answer, parameters)
 }
