@@ -1,5 +1,5 @@
 //! Readers of the kernel's text files. Each has a parser on text and a `read`
-//! that takes a [`SysRoot`](super::SysRoot); what a kernel lacks is `None`.
+//! that takes a [`SysRoot`]; what a kernel lacks is `None`.
 
 mod counter_file;
 mod damon;
