@@ -100,19 +100,6 @@ fn arms_take_kernels_from_the_command_line_by_their_names() {
 }
 
 #[test]
-fn what_cannot_fit_is_refused_with_the_sum() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let text_of = SHORT
-        .replace("[workload.file-read]", "[swap]\nkind = \"zram\"\nsize = \"900TiB\"\n[workload.file-read]");
-    let path = write(folder.path(), "huge.toml", &text_of);
-    for command in ["plan", "run"] {
-        let output = run_bench(&[command, &path]);
-        assert!(matches!(output.status.code(), Some(2 | 3)), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("900TiB"), "{}", text(&output.stderr));
-    }
-}
-
-#[test]
 fn completions_and_the_manual_name_every_command() {
     let bash = text(&run_bench(&["completions", "bash"]).stdout);
     let manual = text(&run_bench(&["man"]).stdout);

@@ -84,6 +84,8 @@ fn resolution(plan: &Plan, arguments: &PlanArguments) -> anyhow::Result<String> 
     let target = PowerTarget { alpha: analysis.alpha, power: 0.9 };
     let blocks = plan.schedule().blocks as usize;
     let asked = arguments.effect.or(analysis.effect).or(plan.experiment.claim).unwrap_or(analysis.margin);
+    // A claim of no change is held against the margin.
+    let asked = if asked.0.abs() < analysis.margin.0 { analysis.margin } else { asked };
     let each = expected_block_time(plan);
     let line = |deviation: f64, source: &str| -> anyhow::Result<String> {
         let seen = Percent::from_log_ratio(target.detectable_by_blocks(deviation, blocks)?);
