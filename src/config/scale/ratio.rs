@@ -56,7 +56,7 @@ fn ratio(a: Bytes, b: Bytes) -> f64 {
 
 fn keep(what: &str, was: f64, is: f64, changes: &mut Vec<String>, problems: &mut Vec<Problem>) {
     if (is / was - 1.0).abs() <= TOLERANCE {
-        changes.push(format!("{what}: {was:.3} as written, {is:.3} scaled"));
+        changes.push(format!("kept: {what}, {was:.3} as written, {is:.3} scaled"));
         return;
     }
     problems.push(Problem::new(
