@@ -3,6 +3,7 @@
 use super::*;
 use crate::analyze::Verdict;
 use crate::analyze::fixture::{EXPERIMENT, campaign, noisy};
+use crate::store::CounterChange;
 
 fn verdicts(experiment: &str, factor: f64, deviation: f64) -> CampaignAnalysis {
     let results = tempfile::tempdir().expect("a folder");
@@ -116,4 +117,25 @@ fn a_claim_is_held_against_the_interval() {
     assert_eq!(with_claim("+9.0%", "Example CPU"), ClaimVerdict::Refuted);
     assert_eq!(with_claim("+5.0%", "Another CPU"), ClaimVerdict::SeenHere);
     assert_eq!(with_claim("-5.0%", "Another CPU"), ClaimVerdict::NotSeenHere);
+}
+
+/// Writes a campaign of ten thousand trials with counters, to measure `compare` on it.
+#[test]
+#[ignore = "writes 10,000 trials to the folder named by RUN_BENCH_MANY_TRIALS"]
+fn ten_thousand_trials() {
+    let Ok(place) = std::env::var("RUN_BENCH_MANY_TRIALS") else { return };
+    let text = EXPERIMENT.replace("blocks = 8", "blocks = 1667");
+    let value = |block, position, _: &str| Some(noisy(1000.0, 1.0, 0.01, (block, position)));
+    let folder = campaign(std::path::Path::new(&place), "many", &text, &value);
+    for trial in folder.trials().expect("listed") {
+        let mut record = trial.record().expect("read");
+        let place = (record.spec.id.block, record.spec.id.position);
+        for counter in 0..150 {
+            let change = noisy(1e6, 1.0, 0.05, (place.0, 10 + 10 * counter + place.1)) as u64;
+            let change = CounterChange { before: 123_456_789, after: 123_456_789 + change };
+            record.counters.insert(format!("memory_stat.invented_counter_{counter:03}"), change);
+        }
+        trial.write_record(&record).expect("written");
+    }
+    assert_eq!(folder.records().expect("read").len(), 10_002);
 }

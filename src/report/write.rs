@@ -112,3 +112,7 @@ pub(super) fn create(path: &Path) -> Result<(), ReportError> {
 #[cfg(test)]
 #[path = "write_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fault_tests.rs"]
+mod fault_tests;
