@@ -107,7 +107,7 @@ fn compare_arm(records: &[&TrialRecord], baseline: &str, candidate: &str) -> Vec
             name if name == candidate => 1,
             _ => continue,
         };
-        for (name, change) in &record.counters {
+        for (name, change) in record.counters.iter().filter(|(name, _)| !repeats(record, name)) {
             let place = *places.entry(name).or_insert_with(|| {
                 counters.push((name, Blocks::new()));
                 counters.len() - 1
@@ -119,6 +119,12 @@ fn compare_arm(records: &[&TrialRecord], baseline: &str, candidate: &str) -> Vec
     }
     counters.sort_by_key(|(name, _)| *name);
     counters.iter().filter_map(|(name, blocks)| compare_counter(name, candidate, blocks)).collect()
+}
+
+/// cgroup v1 shows each counter of a leaf twice, once with its descendants' share.
+fn repeats(record: &TrialRecord, name: &str) -> bool {
+    let Some(own) = name.strip_prefix("memory_stat.total_") else { return false };
+    record.counters.contains_key(&format!("memory_stat.{own}"))
 }
 
 fn compare_counter(name: &str, candidate: &str, blocks: &Blocks) -> Option<CounterComparison> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::comparison::Comparison;
 use super::difference::ArmDifference;
 use super::steadiness;
+use super::verdict::Verdict;
 use crate::config::{ArmRole, Plan};
 use crate::stats::noise::OneSidedness;
 use crate::store::TrialRecord;
@@ -41,6 +42,7 @@ pub(super) fn notes(
             notes.extend(floor(plan, comparison));
         }
         notes.extend(layout(comparison));
+        notes.extend(wide_floor(comparison, comparisons));
         notes.extend(incomplete(comparison));
     }
     notes.extend(steadiness::notes(plan, records));
@@ -56,8 +58,13 @@ fn floor(plan: &Plan, comparison: &Comparison) -> Option<NoiseNote> {
     let what =
         if comparison.role == ArmRole::Control { "equal arms" } else { "arms that differ in layout only" };
     let base = format!(
-        "{what} ({} and {}) differ by {} in {} [{low}, {high}]",
-        comparison.baseline.arm, comparison.candidate.arm, result.estimate, comparison.metric.id
+        "{what} ({} and {}) differ by {} in {} [{}, {}]",
+        comparison.baseline.arm,
+        comparison.candidate.arm,
+        shown(result.estimate),
+        comparison.metric.id,
+        shown(low),
+        shown(high)
     );
     let moved = low.0 > 0.0 || high.0 < 0.0;
     if moved && result.estimate.0.abs() > plan.analysis().margin.0 && comparison.role == ArmRole::Control {
@@ -81,6 +88,28 @@ pub(super) fn layout_spread(comparison: &Comparison, all: &[Comparison]) -> Opti
         .flat_map(|r| r.interval.map_or(vec![r.estimate], |(low, high)| vec![low, high]))
         .map(|p| Percent(p.0.abs()))
         .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// A change smaller than what equal arms may differ by here.
+fn wide_floor(comparison: &Comparison, all: &[Comparison]) -> Option<NoiseNote> {
+    let found = matches!(comparison.verdict, Verdict::Better | Verdict::Worse);
+    if comparison.role != ArmRole::Candidate || !found {
+        return None;
+    }
+    let control = all.iter().find(|c| {
+        let same = c.workload == comparison.workload && c.metric.id == comparison.metric.id;
+        c.role == ArmRole::Control && same
+    })?;
+    let (low, high) = control.result.as_ref()?.interval?;
+    let floor = low.0.abs().max(high.0.abs());
+    let size = comparison.result.as_ref()?.estimate.0.abs();
+    (floor > size).then(|| {
+        let message = format!(
+            "the change of {} in {} is {size:.2}%, and equal arms may differ by up to {floor:.2}% here; run more blocks, or quieten the host, before trusting it",
+            comparison.candidate.arm, comparison.metric.id
+        );
+        NoiseNote::new("floor-wider-than-change", message)
+    })
 }
 
 fn layout(comparison: &Comparison) -> Option<NoiseNote> {
@@ -120,6 +149,11 @@ fn one_sided(comparisons: &[Comparison]) -> Option<NoiseNote> {
         );
         NoiseNote::new("one-sided", message)
     })
+}
+
+/// Two decimals, and no sign on a zero.
+fn shown(percent: Percent) -> String {
+    if percent.0.abs() < 0.005 { "0.00%".to_owned() } else { percent.to_string() }
 }
 
 fn incomplete(comparison: &Comparison) -> Option<NoiseNote> {

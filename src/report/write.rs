@@ -102,7 +102,21 @@ pub(super) fn write_charts(gallery: &Gallery, path: &Path) -> Result<Vec<PathBuf
         write_atomically(&png, &png_file(&chart.picture).map_err(failed)?)?;
         written.extend([svg, png]);
     }
+    remove_others(&charts, &written)?;
     Ok(written)
+}
+
+/// Charts of an earlier report that this one does not have.
+fn remove_others(charts: &Path, written: &[PathBuf]) -> Result<(), ReportError> {
+    let failed = |source| ReportError::Write { path: charts.to_owned(), source };
+    for entry in std::fs::read_dir(charts).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let drawn = path.extension().is_some_and(|e| e == "svg" || e == "png");
+        if drawn && !written.contains(&path) {
+            std::fs::remove_file(&path).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn create(path: &Path) -> Result<(), ReportError> {

@@ -69,10 +69,13 @@ pub(super) fn draw(source: &Source<'_>) -> Result<Vec<Chart>, ChartError> {
 
 /// Equal factors are equal distances; the labels are percentages.
 fn scale(rows: &[&CounterComparison], frame: &Frame) -> Result<Scale, ChartError> {
-    let widest = rows.iter().filter_map(|r| r.change).map(|c| place(c).abs()).fold(0.05, f64::max);
+    let size = |r: &&&CounterComparison| r.change.map_or(0.0, |c| place(c).abs());
+    let moved = rows.iter().filter(|r| r.moved());
+    let widest = moved.clone().map(|r| size(&r)).fold(0.05, f64::max);
+    let widest = if moved.count() > 0 { widest } else { rows.iter().map(|r| size(&r)).fold(widest, f64::max) };
     let ends = rows.iter().filter_map(|r| r.interval).flat_map(|(low, high)| [place(low), place(high)]);
     // One counter of great noise must not squeeze the others.
-    let held: Vec<f64> = ends.map(|v| v.clamp(-1.6 * widest, 1.6 * widest)).collect();
+    let held: Vec<f64> = ends.map(|v| v.clamp(-1.8 * widest, 1.8 * widest)).collect();
     let mut scale = Scale::linear(Axis::Change, held.into_iter().chain([0.0]), frame.x_pixels(), 7)?;
     scale.ticks = ticks(&scale);
     Ok(scale)

@@ -14,10 +14,12 @@ use super::distribution::right_label;
 use super::frame::LABEL;
 
 const ROW: f64 = 30.0;
+/// Less is rounding.
+const SMALLEST: f64 = 1e-9;
 
 pub(super) fn draw(source: &Source<'_>) -> Result<Vec<Chart>, ChartError> {
     let variance: Vec<&VarianceByLevel> = source.analysis.variance.iter().collect();
-    if variance.iter().all(|v| v.levels.iter().all(|l| l.deviation == 0.0)) {
+    if variance.iter().all(|v| v.levels.iter().all(|l| l.deviation < SMALLEST)) {
         return Ok(Vec::new());
     }
     let several = variance.len() > 1;
