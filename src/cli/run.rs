@@ -207,9 +207,7 @@ fn conclude(
     };
     print!("{}", report::terminal(&analysis));
     let written: Vec<PathBuf> = report::write_all(&analysis, folder)?;
-    for path in &written {
-        println!("{}", path.display());
-    }
+    print!("{}", report::places(&written));
     Ok(if summary.reason == StopReason::TooManyInvalid {
         Exit::InvalidRun
     } else {

@@ -50,7 +50,15 @@ pub fn mail(analysis: &CampaignAnalysis) -> String {
         text.push('\n');
         paragraph(&mut text, "", &format!("No statement about time may rest on this run: {reason}."), WIDTH);
     }
-    let serious = ["control-moved", "floor-wider-than-change", "confounder", "layout-noise", "boot", "drift", "bimodal"];
+    let serious = [
+        "control-moved",
+        "floor-wider-than-change",
+        "confounder",
+        "layout-noise",
+        "boot",
+        "drift",
+        "bimodal",
+    ];
     for note in analysis.noise.iter().filter(|n| serious.contains(&n.kind.as_str())) {
         text.push('\n');
         paragraph(&mut text, "Note: ", &note.message, WIDTH);

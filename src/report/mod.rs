@@ -21,4 +21,4 @@ pub use error::ReportError;
 pub use history::{history_text, write_history};
 pub use mail::mail;
 pub use text::terminal;
-pub use write::{ReportPart, write_all, write_parts};
+pub use write::{ReportPart, places, write_all, write_parts};

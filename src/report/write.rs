@@ -55,6 +55,23 @@ pub fn write_all(analysis: &CampaignAnalysis, folder: &CampaignFolder) -> Result
     write_parts(analysis, folder, &ReportPart::all())
 }
 
+/// Where the page, the mail and the charts are, for the end of a run.
+pub fn places(written: &[PathBuf]) -> String {
+    let mut text = String::new();
+    let kinds = [("page", "index.html"), ("mail", "reply.txt")];
+    for (what, name) in kinds {
+        if let Some(path) = written.iter().find(|p| p.ends_with(name)) {
+            text.push_str(&format!("{what:<7} {}\n", path.display()));
+        }
+    }
+    let charts: Vec<&PathBuf> =
+        written.iter().filter(|p| p.extension().is_some_and(|e| e == "png")).collect();
+    for path in &charts {
+        text.push_str(&format!("chart   {}\n", path.display()));
+    }
+    text
+}
+
 /// Writes some parts into the campaign's `report/`; the paths, in the order asked for.
 pub fn write_parts(
     analysis: &CampaignAnalysis,

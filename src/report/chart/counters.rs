@@ -72,7 +72,8 @@ fn scale(rows: &[&CounterComparison], frame: &Frame) -> Result<Scale, ChartError
     let size = |r: &&&CounterComparison| r.change.map_or(0.0, |c| place(c).abs());
     let moved = rows.iter().filter(|r| r.moved());
     let widest = moved.clone().map(|r| size(&r)).fold(0.05, f64::max);
-    let widest = if moved.count() > 0 { widest } else { rows.iter().map(|r| size(&r)).fold(widest, f64::max) };
+    let widest =
+        if moved.count() > 0 { widest } else { rows.iter().map(|r| size(&r)).fold(widest, f64::max) };
     let ends = rows.iter().filter_map(|r| r.interval).flat_map(|(low, high)| [place(low), place(high)]);
     // One counter of great noise must not squeeze the others.
     let held: Vec<f64> = ends.map(|v| v.clamp(-1.8 * widest, 1.8 * widest)).collect();

@@ -176,7 +176,8 @@ fn warnings(analysis: &CampaignAnalysis) -> Vec<String> {
         .iter()
         .map(|reason| format!("No statement about time may rest on this run: {reason}."))
         .collect();
-    let serious = ["control-moved", "floor-wider-than-change", "confounder", "layout-noise", "boot", "one-sided"];
+    let serious =
+        ["control-moved", "floor-wider-than-change", "confounder", "layout-noise", "boot", "one-sided"];
     warnings.extend(
         analysis
             .noise
