@@ -123,18 +123,28 @@ impl<P: Policy> Kernel<P> {
         self.core.event(Event::MajorFault);
         self.core.event(Event::XarrayLookup);
         self.core.count(memcg, Counter::PgMajFault, 1);
-        self.read_swap(memcg);
         // Shmem pages come in dirty, since their slot is dropped at once.
         let shmem = self.core.regions[region].kind == RegionKind::Shmem;
         let dirty = if write || shmem { DIRTY } else { 0 };
-        self.add_page(page, region, Gfp::USER, true, MAPPED | YOUNG | dirty)
+        self.add_swapped_page(page, region, true, MAPPED | YOUNG | dirty)
     }
 
-    /// The slot is uncharged and freed; the data are copied from the device.
-    pub fn read_swap(&mut self, memcg: usize) {
+    /// Brings a page in from the swap device. The charge comes first: the slot is
+    /// still in use while reclaim makes room, and stays so when there is none.
+    pub fn add_swapped_page(
+        &mut self,
+        page: u32,
+        region: usize,
+        in_fault: bool,
+        state: u8,
+    ) -> Result<(), OutOfMemory> {
+        let memcg = usize::from(self.core.regions[region].memcg);
+        self.charge_page(memcg, Gfp::USER)?;
         self.core.vmstat.add(Counter::PswpIn, 1);
         self.core.memcgs[memcg].swap_charged -= 1;
         self.core.swap.give_back();
+        self.insert_charged(page, region, in_fault, state);
+        Ok(())
     }
 
     /// Charges and allocates a folio for `page`, accounts the refault and adds it
@@ -149,11 +159,18 @@ impl<P: Policy> Kernel<P> {
         state: u8,
     ) -> Result<(), OutOfMemory> {
         let memcg = usize::from(self.core.regions[region].memcg);
+        self.charge_page(memcg, gfp)?;
+        self.insert_charged(page, region, in_fault, state);
+        Ok(())
+    }
+
+    /// Charges a page, a second time without `__GFP_NORETRY` where the first gave up.
+    #[inline]
+    fn charge_page(&mut self, memcg: usize, gfp: Gfp) -> Result<(), OutOfMemory> {
         if !self.charge(memcg, gfp)? {
             let gfp = Gfp { no_retry: false, ..gfp };
             self.charge(memcg, gfp)?;
         }
-        self.insert_charged(page, region, in_fault, state);
         Ok(())
     }
 

@@ -31,9 +31,7 @@ impl<P: Policy> Kernel<P> {
             return Ok(());
         }
         if shmem {
-            let memcg = usize::from(self.core.regions[region].memcg);
-            self.read_swap(memcg);
-            self.add_page(page, region, Gfp::USER, false, DIRTY)?;
+            self.add_swapped_page(page, region, false, DIRTY)?;
         } else {
             self.core.vmstat.add(Counter::PgPgIn, 4);
             self.add_page(page, region, Gfp::READ, false, 0)?;
@@ -51,11 +49,12 @@ impl<P: Policy> Kernel<P> {
         if !self.core.pages.is_resident(page) {
             let stored = self.core.pages.slot[page as usize] & SHADOW != 0;
             if kind == RegionKind::Shmem && stored {
-                let memcg = usize::from(self.core.regions[region].memcg);
-                self.read_swap(memcg);
+                self.add_swapped_page(page, region, false, 0)?;
+            } else {
+                let gfp =
+                    if kind.is_swap_backed() { Gfp::USER } else { Gfp { no_retry: false, ..Gfp::READ } };
+                self.add_page(page, region, gfp, false, 0)?;
             }
-            let gfp = if kind.is_swap_backed() { Gfp::USER } else { Gfp { no_retry: false, ..Gfp::READ } };
-            self.add_page(page, region, gfp, false, 0)?;
         }
         if kind.is_swap_backed() {
             self.core.pages.set(page, DIRTY);
