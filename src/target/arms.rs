@@ -9,6 +9,7 @@ use super::error::TargetError;
 use super::host::HostTarget;
 use super::kernel::{BuildStep, KernelImage, KernelKind, KernelPlaces};
 use super::uml::UmlTarget;
+use super::vm::VmTarget;
 use crate::config::{Plan, PlanArm, TargetKind};
 use crate::store::{TrialFolder, TrialSpec, TrialStatus};
 
@@ -17,6 +18,7 @@ use crate::store::{TrialFolder, TrialSpec, TrialStatus};
 enum ArmTarget {
     Host,
     Uml(Box<UmlTarget>),
+    Vm(Box<VmTarget>),
 }
 
 /// What a campaign's targets are made of.
@@ -69,7 +71,19 @@ impl Targets {
                         request.host.clone(),
                     )))
                 }
-                kind @ (TargetKind::Vm | TargetKind::Boot) => return Err(TargetError::Kind { kind }),
+                TargetKind::Vm => {
+                    let image = image_of(request, arm, KernelKind::X86, &step, cancel).await?;
+                    images.push((arm.name.clone(), image.clone()));
+                    let vm = VmTarget::new(
+                        image,
+                        section.clone(),
+                        arm.section.kernel_arguments.clone(),
+                        request.executable.clone(),
+                        request.host.clone(),
+                    );
+                    ArmTarget::Vm(Box::new(vm.await?))
+                }
+                kind @ TargetKind::Boot => return Err(TargetError::Kind { kind }),
             };
             arms.insert(arm.name.clone(), target);
         }
@@ -97,6 +111,7 @@ impl Targets {
         match self.arms.get(&spec.id.arm) {
             Some(ArmTarget::Host) => self.host.run_trial(spec, folder, cancel).await,
             Some(ArmTarget::Uml(target)) => target.run_trial(spec, folder, cancel).await,
+            Some(ArmTarget::Vm(target)) => target.run_trial(spec, folder, cancel).await,
             None => Err(TargetError::Arm { arm: spec.id.arm.clone() }),
         }
     }

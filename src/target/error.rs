@@ -56,6 +56,14 @@ pub enum TargetError {
     Arm { arm: String },
     #[error("target.kind = \"{kind:?}\" is not available")]
     Kind { kind: TargetKind },
+    #[error("the kernel module {path} cannot be unpacked: {said}", path = path.display())]
+    Module { path: PathBuf, said: String },
+    #[error("the libraries of {program}, which a guest needs, cannot be found: {said}", program = program.display())]
+    Libraries { program: PathBuf, said: String },
+    #[error(
+        "qemu-system-x86_64 is not in PATH, and target.kind = \"vm\" runs guests with it; install it (Debian: qemu-system-x86)"
+    )]
+    NoQemu,
     #[error(
         "this host is in use by {holder}; two campaigns at once would measure each other: wait for it ({path})",
         path = path.display()

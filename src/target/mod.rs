@@ -15,6 +15,7 @@ mod lock;
 mod machine;
 mod seal;
 mod uml;
+mod vm;
 
 pub use arms::{TargetRequest, Targets};
 pub use error::TargetError;
@@ -23,3 +24,4 @@ pub use host::HostTarget;
 pub use lock::HostLock;
 pub use machine::CommandEnd;
 pub use uml::UmlTarget;
+pub use vm::{Accelerator, VmTarget};

@@ -22,6 +22,7 @@ struct Segment {
 
 #[derive(Debug, Clone, Copy)]
 struct Section {
+    name: usize,
     kind: u32,
     offset: usize,
     length: usize,
@@ -70,6 +71,7 @@ impl<'a> Elf<'a> {
         for i in 0..usize::from(count) {
             let at = table.checked_add(i * usize::from(size))?;
             elf.sections.push(Section {
+                name: word(bytes, at)? as usize,
                 kind: word(bytes, at + 4)?,
                 offset: long(bytes, at + 24)?,
                 length: long(bytes, at + 32)?,
@@ -94,12 +96,33 @@ impl<'a> Elf<'a> {
         String::from_utf8(text[..end].to_vec()).ok()
     }
 
+    /// The bytes of the section called `name`.
+    pub fn section(&self, name: &str) -> Option<&'a [u8]> {
+        let names_at = usize::from(half(self.bytes, 62)?);
+        let names = self.sections.get(names_at)?;
+        let names = self.slice(names.offset, names.length)?;
+        let wanted = [name.as_bytes(), b"\0"].concat();
+        let found =
+            self.sections.iter().find(|s| names.get(s.name..).is_some_and(|n| n.starts_with(&wanted)))?;
+        self.slice(found.offset, found.length)
+    }
+
     /// The GNU build id, in hex.
     pub fn build_id(&self) -> Option<String> {
         let segments = self.segments.iter().filter(|s| s.kind == SEGMENT_NOTE).map(|s| (s.offset, s.length));
         let sections = self.sections.iter().filter(|s| s.kind == SECTION_NOTE).map(|s| (s.offset, s.length));
         segments.chain(sections).find_map(|(offset, length)| build_id_in_notes(self.slice(offset, length)?))
     }
+}
+
+/// The bytes of a section of an ELF file.
+pub fn elf_section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    Elf::parse(bytes)?.section(name)
+}
+
+/// The loader of an ELF program; none for a static one and for what is no ELF file.
+pub fn elf_interpreter(bytes: &[u8]) -> Option<String> {
+    Elf::parse(bytes)?.interpreter()
 }
 
 #[cfg(test)]
@@ -113,6 +136,8 @@ mod tests {
         let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let elf = Elf::parse(&bytes).expect("a 64-bit program");
         assert!(elf.interpreter().is_some_and(|i| i.starts_with('/')));
+        assert!(elf.section(".text").is_some_and(|text| text.len() > 1000));
+        assert_eq!(elf.section(".no-such-section"), None);
     }
 
     proptest! {
@@ -124,7 +149,7 @@ mod tests {
                 bytes[at] = byte;
             }
             if let Some(elf) = Elf::parse(&bytes) {
-                let _ = (elf.build_id(), elf.interpreter());
+                let _ = (elf.build_id(), elf.interpreter(), elf.section(".modinfo"));
             }
         }
     }
