@@ -121,9 +121,11 @@ impl Comparison {
         let Question { workload, metric, baseline, candidate, role, primary, seed } = question;
         let pairing = pair(records, workload, metric, baseline, candidate);
         let differences: Vec<f64> = pairing.blocks.iter().map(|b| b.difference).collect();
-        let result = result(differences, analysis, seed);
+        let emulated = emulated(records, workload, metric, [baseline, candidate]);
+        let result = if emulated { None } else { result(differences, analysis, seed) };
         let reason = match (&result, pairing.without_logarithm.is_empty()) {
             (Some(_), _) => String::new(),
+            (None, _) if emulated => "the trials ran for function only: their times mean nothing".to_owned(),
             (None, false) => format!("{} is zero or negative in some blocks, so it has no ratio", metric.id),
             (None, true) => {
                 format!("{} complete block(s); a comparison needs at least 2", pairing.blocks.len())
@@ -175,6 +177,14 @@ impl Comparison {
             Direction::HigherIsBetter | Direction::Neutral => better,
         }
     }
+}
+
+/// Whether the metric is about time and trials of the arms ran where time means nothing.
+fn emulated(records: &[TrialRecord], workload: &str, metric: &MetricDefinition, arms: [&str; 2]) -> bool {
+    let one_of_them =
+        |r: &&TrialRecord| r.spec.id.workload == workload && arms.contains(&r.spec.id.arm.as_str());
+    metric.kind.is_about_time()
+        && records.iter().filter(one_of_them).any(|r| r.counts() && r.functional_only.is_some())
 }
 
 fn arm_values(records: &[TrialRecord], workload: &str, metric: &MetricDefinition, arm: &str) -> ArmValues {

@@ -134,3 +134,23 @@ fn arms_in_one_boot_each_cannot_be_told_from_boots() {
     let analysis = analyze(&folder).expect("analysed");
     assert!(analysis.noise.iter().any(|n| n.kind == "boot"), "{:?}", analysis.noise);
 }
+
+#[test]
+fn emulated_trials_give_no_verdict_on_time() {
+    let results = results();
+    let value = |block, position, arm: &str| {
+        Some(noisy(1000.0, if arm == "b" { 1.5 } else { 1.0 }, 0.01, (block, position)))
+    };
+    let folder = folder(&results, EXPERIMENT, &value);
+    for trial in folder.trials().expect("listed") {
+        let mut record = trial.record().expect("read");
+        record.functional_only = Some("the processor was emulated".to_owned());
+        trial.write_record(&record).expect("written");
+    }
+    let analysis = analyze(&folder).expect("analysed");
+    for comparison in &analysis.comparisons {
+        assert_eq!(comparison.verdict, Verdict::Invalid);
+        assert!(comparison.result.is_none() && comparison.reason.contains("function only"), "{comparison:?}");
+    }
+    assert_eq!(analysis.functional_only.as_deref(), Some("the processor was emulated"));
+}

@@ -38,9 +38,11 @@ pub fn main() -> ExitCode {
     match arguments.next() {
         // Hidden entries of child processes come first: they know no options.
         Some(name) if name == enter::NAME => return enter::main(arguments),
-        Some(name) if name == guest::NAME => return guest::main(arguments),
         Some(name) if name == driver::NAME => return driver::main(arguments),
         _ => {}
+    }
+    if let Some(rest) = guest::arguments(std::env::args_os().skip(1)) {
+        return guest::main(rest);
     }
     start_logging();
     match dispatch(std::env::args_os()) {

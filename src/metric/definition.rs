@@ -71,6 +71,13 @@ pub enum Kind {
     Gauge,
 }
 
+impl Kind {
+    /// Whether it depends on how fast the machine is.
+    pub fn is_about_time(self) -> bool {
+        matches!(self, Kind::Throughput | Kind::Latency | Kind::Duration)
+    }
+}
+
 /// The unit a value is stored in: always a base unit, scaled only for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

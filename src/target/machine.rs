@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::TargetError;
 use super::guest;
-use super::guest::{Boot, Carrier, Cause, GuestFailure, Job, JobEnd, Launch, Module, Request};
+use super::guest::{Boot, Carrier, Cause, GuestEnd, GuestFailure, Job, JobEnd, Launch, Module, Request};
 use super::seal;
 use super::seal::Stamp;
 use crate::exec::Ended;
@@ -227,7 +227,7 @@ pub(super) async fn run_command(
     let delivery = boot.delivery.map_err(|failure| TargetError::Guest {
         machine,
         failure: failure.to_string(),
-        console: last_lines(&boot.guest.console.text(), 20),
+        console: telling_lines(&boot.guest, 20),
         status: describe(boot.guest.ended),
     })?;
     let file = |name| guest::parcel_file(&delivery.entries, name).unwrap_or_default().to_vec();
@@ -251,7 +251,12 @@ fn describe(ended: Ended) -> String {
     }
 }
 
-fn last_lines(text: &str, count: usize) -> String {
+/// The lines up to the alarm, or the last ones: what follows an alarm is a trace.
+fn telling_lines(guest: &GuestEnd, count: usize) -> String {
+    let text = guest.console.text();
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(count)..].join("\n")
+    let alarm = guest.reading.alarm.as_ref();
+    let at = alarm.and_then(|alarm| lines.iter().position(|line| line.contains(&alarm.line)));
+    let end = at.map_or(lines.len(), |at| at + 1);
+    lines[end.saturating_sub(count)..end].join("\n")
 }

@@ -27,6 +27,13 @@ pub const NAME: &str = "__guest-init";
 /// Folder of our own files in the guest.
 pub(super) const HOME: &str = "/run/run-bench";
 
+/// What follows [`NAME`] among the arguments of the first process. Words of the
+/// kernel command line that the kernel does not know come before it.
+pub fn arguments(all: impl Iterator<Item = OsString>) -> Option<impl Iterator<Item = OsString>> {
+    let mut rest = all.skip_while(|word| word != NAME);
+    rest.next().map(|_| rest)
+}
+
 /// Serves the request in the folder that the first argument names, then powers off.
 pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if !rustix::process::getpid().is_init() {
@@ -156,4 +163,20 @@ fn pack(end: &JobEnd, output: Option<&Output>, out: &Path) -> io::Result<Packer>
     }
     packer.folder(protocol::OUT, out)?;
     Ok(packer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_the_kernel_does_not_know_come_before_ours() {
+        let given = |words: &[&str]| {
+            let all: Vec<OsString> = words.iter().map(OsString::from).collect();
+            arguments(all.into_iter()).map(Iterator::collect::<Vec<_>>)
+        };
+        assert_eq!(given(&["nokaslr", NAME, "/folder"]), Some(vec![OsString::from("/folder")]));
+        assert_eq!(given(&[NAME]), Some(Vec::new()));
+        assert_eq!(given(&["run", "x.toml"]), None);
+    }
 }

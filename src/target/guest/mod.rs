@@ -10,7 +10,7 @@ mod run;
 mod supervise;
 
 pub use console::{Alarm, AlarmKind};
-pub use init::{NAME, main};
+pub use init::{NAME, arguments, main};
 pub use parcel::{ParcelError, file as parcel_file, unpack};
 pub use protocol::{
     Carrier, Job, JobEnd, Module, OUT, PARCEL, REQUEST, Request, SCHEMA, STDERR, STDOUT, Stage,

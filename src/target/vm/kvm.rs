@@ -1,11 +1,13 @@
 //! Whether KVM really runs a guest here. `/dev/kvm` alone does not say so: the
-//! processor that is lent to a cloud machine often cannot, or only in part.
+//! processor that is lent to a cloud machine often cannot, or only in part. So
+//! it is tried with the very processor that guests get.
 
 use std::path::Path;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::qemu::Accelerator;
 use crate::exec;
 use crate::exec::{Command, Ended};
 use crate::target::error::TargetError;
@@ -25,21 +27,23 @@ fn boot_sector() -> Vec<u8> {
     sector
 }
 
-fn command(qemu: &Path, accelerator: &str, disk: &Path) -> Command {
+fn command(qemu: &Path, accelerator: Accelerator, folder: &Path, disk: &Path) -> Command {
     let mut drive = std::ffi::OsString::from("format=raw,if=ide,file=");
     drive.push(disk);
-    Command::new(qemu)
-        .args(["-accel", accelerator, "-nodefaults", "-display", "none", "-no-reboot", "-m", "16", "-drive"])
+    // QEMU aborts where the host's processor is lent in part; its core goes with the folder.
+    Command { working_directory: Some(folder.to_owned()), ..Command::new(qemu) }
+        .args(accelerator.arguments())
+        .args(["-nodefaults", "-display", "none", "-no-reboot", "-m", "16", "-drive"])
         .arg(drive)
         .args(["-device", &format!("isa-debug-exit,iobase={PORT:#x},iosize=1")])
         .deadline(Duration::from_secs(15))
 }
 
 /// Boots the sector with `accelerator`, which works or does not.
-pub(super) async fn works(qemu: &Path, accelerator: &str, folder: &Path) -> Result<bool, TargetError> {
+pub(super) async fn works(qemu: &Path, accelerator: Accelerator, folder: &Path) -> Result<bool, TargetError> {
     let disk = folder.join("probe.img");
     std::fs::write(&disk, boot_sector()).map_err(TargetError::io("write", &disk))?;
-    let output = exec::run(&command(qemu, accelerator, &disk), &CancellationToken::new()).await?;
+    let output = exec::run(&command(qemu, accelerator, folder, &disk), &CancellationToken::new()).await?;
     Ok(output.ended == Ended::Exited(STATUS))
 }
 
@@ -55,7 +59,8 @@ mod tests {
             return;
         };
         let folder = tempfile::tempdir().unwrap();
-        assert!(works(&qemu, "tcg", folder.path()).await.unwrap());
-        assert!(!works(&qemu, "no-such-accelerator", folder.path()).await.unwrap());
+        assert!(works(&qemu, Accelerator::Tcg, folder.path()).await.unwrap());
+        // Not QEMU at all: nothing tells that the sector ran.
+        assert!(!works(Path::new("/bin/true"), Accelerator::Kvm, folder.path()).await.unwrap());
     }
 }

@@ -16,10 +16,11 @@ pub enum Accelerator {
 }
 
 impl Accelerator {
-    fn name(self) -> &'static str {
+    /// QEMU's options for it and for the best processor that it has.
+    pub(super) fn arguments(self) -> [&'static str; 4] {
         match self {
-            Accelerator::Kvm => "kvm",
-            Accelerator::Tcg => "tcg",
+            Accelerator::Kvm => ["-accel", "kvm", "-cpu", "host"],
+            Accelerator::Tcg => ["-accel", "tcg", "-cpu", "max"],
         }
     }
 
@@ -45,21 +46,16 @@ impl Qemu {
             Tools::from_environment().find_program("qemu-system-x86_64").ok_or(TargetError::NoQemu)?;
         let folder =
             tempfile::tempdir().map_err(TargetError::io("create a folder in", &std::env::temp_dir()))?;
-        let has_device = Path::new("/dev/kvm").exists();
-        let works = has_device && kvm::works(&program, "kvm", folder.path()).await?;
-        Ok(Qemu { program, accelerator: if works { Accelerator::Kvm } else { Accelerator::Tcg } })
+        let accelerator = choose(&program, Path::new("/dev/kvm"), folder.path()).await?;
+        Ok(Qemu { program, accelerator })
     }
 
     /// The command that runs a guest; its console is the command's output.
     pub(super) fn command(&self, guest: &GuestFiles<'_>, section: &TargetSection) -> Command {
-        let processor = match self.accelerator {
-            Accelerator::Kvm => "host",
-            Accelerator::Tcg => "max",
-        };
         let mut disk = std::ffi::OsString::from("format=raw,if=virtio,cache=unsafe,file=");
         disk.push(guest.disk);
         Command::new(&self.program)
-            .args(["-accel", self.accelerator.name(), "-cpu", processor])
+            .args(self.accelerator.arguments())
             .args(["-m", &format!("{}K", section.memory.0 / 1024), "-smp", &section.cpus.to_string()])
             .args(["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"])
             .arg("-kernel")
@@ -71,6 +67,12 @@ impl Qemu {
             .arg("-append")
             .arg(guest.kernel_line)
     }
+}
+
+/// KVM where its device is there and a guest runs by it, else emulation.
+async fn choose(program: &Path, device: &Path, folder: &Path) -> Result<Accelerator, TargetError> {
+    let works = device.exists() && kvm::works(program, Accelerator::Kvm, folder).await?;
+    Ok(if works { Accelerator::Kvm } else { Accelerator::Tcg })
 }
 
 /// What a guest boots from.
@@ -103,6 +105,26 @@ mod tests {
         assert!(line.contains("-accel tcg -cpu max -m 1048576K -smp 2 "), "{line}");
         assert!(line.contains("-kernel /k -initrd /i "), "{line}");
         assert_eq!(argv.last().map(String::as_str), Some("console=ttyS0 -- x"));
+    }
+
+    /// A program that ends as QEMU does when the sector ran.
+    fn ready(folder: &Path) -> PathBuf {
+        let program = folder.join("qemu");
+        std::fs::write(&program, "#!/bin/sh\nexit 85\n").unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        program
+    }
+
+    #[tokio::test]
+    async fn without_the_device_the_guest_is_emulated() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, program) = (folder.path(), ready(folder.path()));
+        let chosen = choose(&program, &path.join("no-kvm"), path).await.unwrap();
+        assert_eq!(chosen, Accelerator::Tcg);
+        std::fs::write(path.join("kvm"), "").unwrap();
+        assert_eq!(choose(&program, &path.join("kvm"), path).await.unwrap(), Accelerator::Kvm);
+        let broken = choose(Path::new("/bin/false"), &path.join("kvm"), path).await.unwrap();
+        assert_eq!(broken, Accelerator::Tcg, "a device by which nothing runs");
     }
 
     #[test]

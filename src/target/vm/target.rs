@@ -138,7 +138,8 @@ impl VmTarget {
     }
 
     fn kernel_line(&self) -> String {
-        let own = "console=ttyS0 panic=-1 oops=panic rdinit=/init nokaslr";
+        // Address randomisation stays on: boots then sample layouts.
+        let own = "console=ttyS0 panic=-1 oops=panic rdinit=/init";
         let arguments = self.arguments.as_deref().unwrap_or_default();
         format!("{own} {arguments} -- {} {REQUEST_FOLDER}", guest::NAME)
     }
