@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::time::Instant;
 
+use run_bench::config::EnvironmentSection;
 use run_bench::config::Role;
 use run_bench::config::workload::Driver;
 use run_bench::config::workload::LoadSection;
@@ -100,6 +101,7 @@ impl Place {
         for folder in [&scratch, &self.raw()] {
             std::fs::create_dir_all(folder).expect("a folder");
         }
+        let environment = EnvironmentSection::default();
         let context = Context {
             cancel: &self.cancel,
             scratch: &scratch,
@@ -107,6 +109,7 @@ impl Place {
             confined_roles: &[Role::Server],
             confined: Vec::new(),
             unconfined: Vec::new(),
+            environment: &environment,
             data: None,
             seed: 1,
             tools: &self.tools,

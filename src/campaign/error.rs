@@ -20,6 +20,10 @@ pub enum CampaignError {
         "{campaign} was recorded on host {recorded}, this is {given}; a campaign stays on its host: run it there, or start another with --name"
     )]
     OtherHost { campaign: String, recorded: String, given: String },
+    #[error(
+        "{seen}, and the experiment refuses to share the host with it: {remedy}, or take out environment.refuse-reclaimers"
+    )]
+    Reclaimer { seen: String, remedy: String },
     #[error("{what} cannot run here: {reason}")]
     Unsupported { what: String, reason: String },
 }

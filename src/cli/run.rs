@@ -23,13 +23,15 @@ use crate::host::facts::HostFacts;
 use crate::report;
 use crate::store::{CampaignFolder, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically};
 use crate::target::kernel::KernelPlaces;
-use crate::target::{TargetRequest, Targets};
+use crate::target::{HostLock, TargetRequest, Targets};
 use crate::trial::{kernel_identity, stable_host_name};
 
 pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (folder, plan, manifest) = runtime.block_on(open(arguments))?;
     let _lock = folder.lock()?;
+    let _host = HostLock::take(&folder.path().display().to_string())?;
+    reclaimers(&plan, &manifest)?;
     eprintln!("campaign {}", folder.path().display());
     let summary = runtime.block_on(run(&folder, plan, manifest))?;
     conclude(&folder, &summary, arguments)
@@ -77,6 +79,19 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
     folder.write_plan(&plan)?;
     folder.write_manifest(&manifest)?;
     Ok((folder, plan, manifest))
+}
+
+/// Says which reclaimers that are not ours take pages here; refuses them when told to.
+fn reclaimers(plan: &Plan, manifest: &Manifest) -> Result<(), CampaignError> {
+    let found = manifest.facts.iter().flat_map(|facts| &facts.reclaimers);
+    for reclaimer in found {
+        let (seen, remedy) = (reclaimer.seen.clone(), reclaimer.remedy.clone());
+        if plan.experiment.environment.refuse_reclaimers {
+            return Err(CampaignError::Reclaimer { seen, remedy });
+        }
+        eprintln!("run-bench: {seen}; it may take pages in every arm alike, and is recorded ({remedy})");
+    }
+    Ok(())
 }
 
 fn set_budget(plan: &mut Plan, arguments: &RunArguments) {
@@ -194,11 +209,13 @@ fn conclude(
     summary: &CampaignSummary,
     arguments: &RunArguments,
 ) -> anyhow::Result<Exit> {
-    if let (StopReason::TooManyInvalid, Some(trouble)) = (summary.reason, &summary.last_trouble) {
+    let too_many = summary.reason == StopReason::TooManyInvalid;
+    if let (true, Some(trouble)) = (too_many, &summary.last_trouble) {
         eprintln!("run-bench: too many trials were not valid; the last one: {trouble}");
     }
     let analysis = match analyze::analyze(folder) {
         Ok(analysis) => analysis,
+        Err(_) if too_many => return Ok(Exit::InvalidRun),
         Err(error) if summary.reason == StopReason::Interrupted => {
             eprintln!("run-bench: {error}");
             return Ok(Exit::InvalidRun);
@@ -208,9 +225,5 @@ fn conclude(
     print!("{}", report::terminal(&analysis));
     let written: Vec<PathBuf> = report::write_all(&analysis, folder)?;
     print!("{}", report::places(&written));
-    Ok(if summary.reason == StopReason::TooManyInvalid {
-        Exit::InvalidRun
-    } else {
-        gate(&analysis, &arguments.gate)
-    })
+    Ok(if too_many { Exit::InvalidRun } else { gate(&analysis, &arguments.gate) })
 }

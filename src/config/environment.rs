@@ -15,9 +15,9 @@ pub struct EnvironmentSection {
     pub knobs: BTreeMap<String, String>,
     /// Drop the page cache before each trial.
     pub drop_caches: bool,
-    /// Run although a reclaimer that is not ours (DAMON, ksmd, zswap, oomd) is
-    /// active: it is recorded, in every arm alike.
-    pub allow_reclaimers: bool,
+    /// Refuse to run where a reclaimer that is not ours (DAMON, ksmd, zswap,
+    /// oomd) is active; otherwise it is only said and recorded.
+    pub refuse_reclaimers: bool,
     /// Processors for the server and for the client; all when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpus: Option<crate::units::CpuSet>,

@@ -2,8 +2,9 @@
 //! kernel build at a time on a host.
 
 use std::fmt;
-use std::fs::{File, TryLockError};
-use std::io::Write;
+use std::fs::{File, Permissions, TryLockError};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::error::TargetError;
@@ -27,8 +28,7 @@ impl fmt::Display for Refused {
 
 /// Takes the lock at `path` for `what`; it is released when the file is dropped.
 pub(super) fn take(path: &Path, what: &str) -> Result<File, Refused> {
-    let open = File::options().create(true).truncate(false).read(true).write(true).open(path);
-    let mut file = open.map_err(Refused::Io)?;
+    let mut file = open(path).map_err(Refused::Io)?;
     match file.try_lock() {
         Ok(()) => {
             let holder = format!("process {} ({what})\n", std::process::id());
@@ -36,9 +36,35 @@ pub(super) fn take(path: &Path, what: &str) -> Result<File, Refused> {
             Ok(file)
         }
         Err(TryLockError::WouldBlock) => {
-            Err(Refused::Held(std::fs::read_to_string(path).unwrap_or_default()))
+            // Others could write there: a few plain words are shown, no more.
+            let mut holder = String::new();
+            let _ = file.take(300).read_to_string(&mut holder);
+            Err(Refused::Held(holder.chars().filter(|c| !c.is_control()).collect()))
         }
         Err(TryLockError::Error(error)) => Err(Refused::Io(error)),
+    }
+}
+
+/// Opens or makes the lock file. Its folder may be everybody's: no link is
+/// followed, and what another user made is opened, not made anew (`fs.protected_regular`).
+fn open(path: &Path) -> std::io::Result<File> {
+    let no_links = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(no_links);
+    match options.open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            match options.clone().create_new(true).open(path) {
+                Ok(file) => {
+                    // Whatever the umask: root and users exclude each other through it.
+                    file.set_permissions(Permissions::from_mode(0o666))?;
+                    Ok(file)
+                }
+                // Somebody else was faster.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => options.open(path),
+                Err(error) => Err(error),
+            }
+        }
+        other => other,
     }
 }
 
@@ -80,6 +106,9 @@ mod tests {
         let error = HostLock::take_at(&path, "second").unwrap_err().to_string();
         assert!(error.contains(&format!("process {} (campaign first)", std::process::id())), "{error}");
         drop(held);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        HostLock::take_at(&link, "through a link").unwrap_err();
         HostLock::take_at(&path, "second").unwrap();
     }
 }

@@ -100,11 +100,15 @@ async fn on_host(
     Ok(())
 }
 
+/// What another attempt would meet again ends the campaign; the rest may pass.
 fn set_up_outcome(error: &HostError) -> TrialOutcome {
     match error {
         HostError::Unsupported { .. }
         | HostError::NoMemoryController { .. }
-        | HostError::NotDelegated { .. } => TrialOutcome::Unsupported { reason: error.to_string() },
+        | HostError::NotDelegated { .. }
+        | HostError::InternalProcesses { .. }
+        | HostError::Privilege { .. }
+        | HostError::Refused { .. } => TrialOutcome::Unsupported { reason: error.to_string() },
         _ => TrialOutcome::Failed { stage: "set-up".to_owned(), message: error.to_string() },
     }
 }
@@ -182,6 +186,7 @@ async fn run_workload(
         confined_roles: &roles,
         confined: setup.confined(),
         unconfined: Vec::new(),
+        environment: &record.spec.environment,
         data: setup.data.as_deref(),
         seed: record.spec.seed,
         tools: &tools,
@@ -240,6 +245,9 @@ fn workload_outcome(error: &WorkloadError, oom: Option<Violation>, cancelled: bo
         _ if cancelled => TrialOutcome::Interrupted,
         (WorkloadError::Refused(reason) | WorkloadError::Unsupported { reason }, _) => {
             TrialOutcome::Unsupported { reason: reason.clone() }
+        }
+        (WorkloadError::Exec(error), _) if error.is_missing_program() => {
+            TrialOutcome::Unsupported { reason: error.to_string() }
         }
         (error, Some(mut violation)) => {
             violation.evidence = format!("{}; {error}", violation.evidence);

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Marks;
 use super::WorkloadError;
+use crate::config::EnvironmentSection;
 use crate::config::Role;
 use crate::exec::Command;
 use crate::exec::Tools;
@@ -31,6 +32,8 @@ pub struct Context<'a> {
     pub confined: Vec<PathBuf>,
     /// Cgroup folders for the others.
     pub unconfined: Vec<PathBuf>,
+    /// Processors and memory nodes that the roles are bound to.
+    pub environment: &'a EnvironmentSection,
     /// A folder on the file system under test, for workloads on files.
     pub data: Option<&'a Path>,
     pub seed: u64,
@@ -44,6 +47,11 @@ impl Context<'_> {
     /// Puts a command where a process of this role belongs, bound to this process's life.
     pub fn place(&self, command: &mut Command, role: Role) {
         command.cgroups = self.cgroups(role).to_vec();
+        command.cpus = match role {
+            Role::Server => self.environment.server_cpus.clone(),
+            Role::Client => self.environment.client_cpus.clone(),
+        };
+        command.memory_nodes = self.environment.memory_nodes.clone();
         command.die_with_parent = true;
         command.enter = Some(self.own_executable.to_owned());
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use run_bench::config::EnvironmentSection;
 use run_bench::config::Role;
 use run_bench::exec::Tools;
 use run_bench::workload::Context;
@@ -20,6 +21,7 @@ pub struct Site {
     pub tools: Tools,
     pub cancel: CancellationToken,
     pub confined: Vec<PathBuf>,
+    pub environment: EnvironmentSection,
 }
 
 impl Site {
@@ -33,6 +35,7 @@ impl Site {
             tools: Tools::from_environment(),
             cancel: CancellationToken::new(),
             confined: Vec::new(),
+            environment: EnvironmentSection::default(),
         }
     }
 
@@ -44,6 +47,7 @@ impl Site {
             confined_roles: &[Role::Server],
             confined: self.confined.clone(),
             unconfined: Vec::new(),
+            environment: &self.environment,
             data: Some(self.data.path()),
             seed: 0xfeed,
             tools: &self.tools,
