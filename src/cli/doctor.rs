@@ -11,26 +11,15 @@ use crate::host::facts::HostFacts;
 use crate::host::journal::default_folder;
 use crate::host::probe::Abilities;
 
-/// What a tool is for and where it comes from.
-fn purpose(tool: ToolName) -> (&'static str, &'static str) {
+/// What a tool is for.
+fn purpose(tool: ToolName) -> &'static str {
     match tool {
-        ToolName::Memcached => ("the memcached workload", "install the package memcached"),
-        ToolName::Memtier => (
-            "memcached's load by its author's tool; the built-in loader stands in",
-            "build memtier_benchmark (no Debian suite has it) and put its folder into PATH or RUN_BENCH_TOOLS",
-        ),
-        ToolName::Fio => ("the fio workload", "install the package fio"),
-        ToolName::Netperf | ToolName::Netserver => (
-            "the netperf workload; the built-in streams stand in",
-            "install the package netperf (Debian: component non-free)",
-        ),
-        ToolName::WillItScale => (
-            "will-it-scale's own runner; the built-in cases stand in",
-            "build will-it-scale and put its folder into PATH or RUN_BENCH_TOOLS",
-        ),
-        ToolName::Perf => {
-            ("counters of `sample.perf`", "install the package linux-perf (Ubuntu: linux-tools-generic)")
-        }
+        ToolName::Memcached => "the memcached workload",
+        ToolName::Memtier => "memcached's load by its author's tool; the built-in loader stands in",
+        ToolName::Fio => "the fio workload",
+        ToolName::Netperf | ToolName::Netserver => "the netperf workload; the built-in streams stand in",
+        ToolName::WillItScale => "will-it-scale's own runner; the built-in cases stand in",
+        ToolName::Perf => "counters of `sample.perf`",
     }
 }
 
@@ -56,7 +45,8 @@ pub fn main(arguments: &DoctorArguments) -> anyhow::Result<Exit> {
 }
 
 fn tool_line(name: ToolName, found: Result<crate::exec::Tool, ExecError>) -> DoctorLine {
-    let (what_for, remedy) = purpose(name);
+    let (what_for, remedy) =
+        (purpose(name), format!("{}; its folder may be named in PATH or RUN_BENCH_TOOLS", name.remedy()));
     let subject = name.program();
     match found {
         Ok(tool) => {

@@ -6,6 +6,7 @@ use crate::analyze::AnalyzeError;
 use crate::campaign::CampaignError;
 use crate::config::ConfigError;
 use crate::host::HostError;
+use crate::store::StoreError;
 use crate::target::TargetError;
 use crate::target::kernel::KernelError;
 
@@ -92,7 +93,10 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
         if cause.is::<crate::import::ImportError>() || cause.is::<crate::patch::PatchError>() {
             return Exit::Usage;
         }
-        if cause.is::<crate::store::StoreError>() || cause.is::<std::io::Error>() {
+        if matches!(cause.downcast_ref(), Some(StoreError::Name { .. })) {
+            return Exit::Usage;
+        }
+        if cause.is::<StoreError>() || cause.is::<std::io::Error>() {
             return Exit::HostNotReady;
         }
     }

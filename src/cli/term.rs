@@ -53,9 +53,11 @@ impl Progress for TerminalProgress {
                 }
             }
             ProgressEvent::TrialEnded { id, status, headline } => {
-                self.done += 1;
+                // A trial that will be repeated brings the end no nearer.
+                let counts = status == TrialStatus::Valid;
+                self.done += usize::from(counts);
                 if let Some(bar) = &self.bar {
-                    bar.inc(1);
+                    bar.set_position(self.done as u64);
                     if status != TrialStatus::Valid {
                         bar.println(format!("{id}: {}", word(status)));
                     }

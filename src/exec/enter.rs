@@ -21,6 +21,8 @@ use crate::units::CpuSet;
 
 /// The name of the hidden sub-command.
 pub const NAME: &str = "__enter";
+/// How the reason begins when there is no such program.
+pub(super) const NOT_FOUND: &str = "there is no such program";
 /// Exit code when the place could not be entered.
 const FAILED: u8 = 125;
 
@@ -124,9 +126,10 @@ fn enter_and_execute(request: &Request) -> String {
     }
     let (program, arguments) = request.argv.split_first().expect("parse refuses an empty argv");
     let error = StdCommand::new(program).args(arguments).exec();
-    format!(
-        "failed to start {program:?}: {error}; check that it is installed, executable and of this architecture"
-    )
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return format!("{NOT_FOUND}; check its name, and that it is installed and in PATH");
+    }
+    format!("{error}; check that it is executable and of this architecture")
 }
 
 fn enter(request: &Request) -> Result<(), String> {

@@ -13,7 +13,7 @@ pub enum ExecError {
     #[error("failed to start {program:?}; check that it is installed, executable and of this architecture")]
     Start { program: String, source: io::Error },
     /// The hidden sub-command could not prepare the process.
-    #[error("failed to enter the place where {program:?} should run: {reason}")]
+    #[error("could not run {program:?}: {reason}")]
     Enter { program: String, reason: String },
     #[error("failed to find this program's own executable, which prepares children")]
     OwnExecutable { source: io::Error },
@@ -27,8 +27,20 @@ pub enum ExecError {
          device: see /proc/{pid}/stack and the kernel log, and reboot if it stays"
     )]
     Unkillable { program: String, pid: u32, seconds: u64 },
-    #[error("failed to find {tool} in {places}; install it, or name its folder in RUN_BENCH_TOOLS")]
-    ToolMissing { tool: &'static str, places: String },
+    #[error("failed to find {tool} in {places}; {remedy}, or name its folder in RUN_BENCH_TOOLS")]
+    ToolMissing { tool: &'static str, places: String, remedy: &'static str },
     #[error("failed to read the version of {path:?}: it printed {seen:?}")]
     ToolVersion { path: PathBuf, seen: String },
+}
+
+impl ExecError {
+    /// Whether there is no such program, which another try would not change.
+    pub fn is_missing_program(&self) -> bool {
+        match self {
+            ExecError::ToolMissing { .. } => true,
+            ExecError::Start { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            ExecError::Enter { reason, .. } => reason.starts_with(super::enter::NOT_FOUND),
+            _ => false,
+        }
+    }
 }

@@ -57,6 +57,20 @@ impl ToolName {
     }
 
     /// How to ask for the version; will-it-scale cannot be asked.
+    /// Where the tool comes from.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            ToolName::Memcached => "install the package memcached",
+            ToolName::Memtier => "build memtier_benchmark (no Debian suite has it)",
+            ToolName::Fio => "install the package fio",
+            ToolName::Netperf | ToolName::Netserver => {
+                "install the package netperf (Debian: component non-free)"
+            }
+            ToolName::WillItScale => "build will-it-scale",
+            ToolName::Perf => "install the package linux-perf (Ubuntu: linux-tools-generic)",
+        }
+    }
+
     fn version_argument(self) -> Option<&'static str> {
         match self {
             ToolName::Netperf | ToolName::Netserver => Some("-V"),
@@ -148,7 +162,7 @@ impl Tools {
     pub fn find(&self, tool: ToolName) -> Result<PathBuf, ExecError> {
         self.find_program(tool.program()).ok_or_else(|| {
             let places: Vec<String> = self.folders.iter().map(|f| f.display().to_string()).collect();
-            ExecError::ToolMissing { tool: tool.program(), places: places.join(":") }
+            ExecError::ToolMissing { tool: tool.program(), places: places.join(":"), remedy: tool.remedy() }
         })
     }
 

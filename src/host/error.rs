@@ -28,7 +28,7 @@ pub enum HostError {
     )]
     NoMemoryController { seen: String },
     #[error(
-        "may not create cgroups below {path}: {seen}; run as root, or start inside a delegated scope: `{remedy}`",
+        "may not create cgroups below {path}: {seen}; {remedy}",
         path = path.display()
     )]
     NotDelegated { path: PathBuf, seen: String, remedy: String },

@@ -20,15 +20,17 @@ pub enum Delegation {
     Granted { parent: PathBuf },
     /// After a restart of the tool behind these words.
     NeedsScope { prefix: Vec<String> },
-    /// Not at all, with the reason.
-    Denied { why: String },
+    /// Not at all, with the reason and what to do.
+    Denied { why: String, remedy: String },
 }
 
 /// Looks where groups may be made; changes nothing.
 pub fn delegation(root: &SysRoot, layout: &CgroupLayout) -> Result<Delegation, HostError> {
     if layout.is_read_only() {
         let mount = layout.memory_mount().display();
-        return Ok(Delegation::Denied { why: format!("{mount} is mounted read-only") });
+        let remedy =
+            format!("remount it (`mount -o remount,rw {mount}`), or start the container with it writable");
+        return Ok(Delegation::Denied { why: format!("{mount} is mounted read-only"), remedy });
     }
     let own = layout.own_memory_dir(root)?;
     for parent in [layout.memory_mount(), own.as_path()] {
@@ -41,7 +43,7 @@ pub fn delegation(root: &SysRoot, layout: &CgroupLayout) -> Result<Delegation, H
         return Ok(Delegation::NeedsScope { prefix: words.map(str::to_owned).to_vec() });
     }
     let why = format!("{} belongs to somebody else", own.display());
-    Ok(Delegation::Denied { why })
+    Ok(Delegation::Denied { why, remedy: "run as root: `sudo run-bench …`".to_owned() })
 }
 
 /// A group is made by mkdir and filled through `cgroup.procs`.
@@ -59,10 +61,10 @@ pub(super) fn prepare(session: &mut HostSession, layout: &CgroupLayout) -> Resul
     let parent = match delegation(&root, layout)? {
         Delegation::Granted { parent } => parent,
         Delegation::NeedsScope { prefix } => {
-            let remedy = format!("{} run-bench …", prefix.join(" "));
+            let remedy = format!("run as root, or in a delegated scope: `{} run-bench …`", prefix.join(" "));
             return Err(refuse("the folder is not ours to write".to_owned(), remedy));
         }
-        Delegation::Denied { why } => return Err(refuse(why, "sudo run-bench …".to_owned())),
+        Delegation::Denied { why, remedy } => return Err(refuse(why, remedy)),
     };
     if layout.is_v2() {
         hand_down(session, &parent)?;

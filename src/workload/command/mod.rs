@@ -119,7 +119,11 @@ fn failure(config: &CommandWorkload, output: &Output) -> Violation {
             ("command.exit", "it did not end with success, so its times are not those of the work".to_owned())
         }
     };
-    Violation::new(rule, message, format!("{:?}; {}", output.ended, tail(output)))
+    let said = match tail(output) {
+        said if said.is_empty() => "it said nothing".to_owned(),
+        said => format!("it said: {said}"),
+    };
+    Violation::new(rule, message, format!("{:?}; {said}", output.ended))
 }
 
 /// The last of what was said.

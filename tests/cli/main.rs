@@ -1,0 +1,7 @@
+//! The command line as a user meets it: texts, exit codes, and that the host
+//! is as it was.
+
+mod campaigns;
+mod faults;
+mod support;
+mod texts;
