@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use super::kernel::KernelCommand;
 use crate::report::ReportPart;
 use crate::units::{Bytes, Nanos, Percent};
 
@@ -34,6 +35,9 @@ pub enum Command {
     /// What a patch mail claims, whether its arithmetic holds, a ready experiment
     #[command(subcommand)]
     Patch(PatchCommand),
+    /// Kernels as arms: build them from a tree and patches, list them, boot them
+    #[command(subcommand)]
+    Kernel(KernelCommand),
     /// The tool against known truth
     #[command(subcommand)]
     Selftest(SelftestCommand),
@@ -68,6 +72,12 @@ pub struct FitArguments {
     /// Kernels of the arms: NAME=KERNEL, where KERNEL is "running", an image or a release
     #[arg(long, value_name = "NAME=KERNEL", num_args = 1..)]
     pub arms: Vec<String>,
+    /// The tree (git repository, folder or tar archive) that kernels are built from
+    #[arg(long, value_name = "DIR|TARBALL")]
+    pub kernel_tree: Option<PathBuf>,
+    /// Patches that make the candidate's kernel from that tree, in this order
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "kernel_tree")]
+    pub patch: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

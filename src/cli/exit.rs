@@ -28,6 +28,8 @@ pub enum Exit {
     ClaimRefuted,
     /// For `git bisect run`: this revision cannot be judged.
     BisectSkip,
+    /// The status of a command that a guest ran.
+    Command(u8),
     Bug,
 }
 
@@ -42,6 +44,7 @@ impl Exit {
             Exit::Unresolved => 5,
             Exit::ClaimRefuted => 6,
             Exit::BisectSkip => 125,
+            Exit::Command(status) => status,
             Exit::Bug => 70,
         }
     }

@@ -5,10 +5,12 @@
 //! says on standard error what it is doing.
 
 mod arguments;
+mod arm_kernels;
 mod clean;
 mod compare;
 mod doctor;
 mod exit;
+mod kernel;
 mod patch;
 mod plan;
 mod report;
@@ -76,6 +78,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
         Command::Status(arguments) => status::main(&arguments),
         Command::Clean => clean::main(),
         Command::Patch(command) => patch::main(&command),
+        Command::Kernel(command) => kernel::main(&command),
         Command::Selftest(command) => selftest::main(&command),
         Command::Trial(arguments) => trial::main(&arguments),
         Command::KeepFixture(arguments) => {

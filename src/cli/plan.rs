@@ -5,12 +5,13 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::arguments::{FitArguments, PlanArguments};
+use super::arm_kernels;
 use super::exit::Exit;
 use crate::analyze;
 use crate::campaign::expected_trial_time;
 use crate::config::arithmetic::{self, Arithmetic};
 use crate::config::scale::{self, Machine, ScaleRequest};
-use crate::config::{self, ConfigError, Experiment, Plan, Problem};
+use crate::config::{self, ConfigError, Plan};
 use crate::host::SysRoot;
 use crate::host::facts::HostFacts;
 use crate::stats::power::PowerTarget;
@@ -41,7 +42,10 @@ pub fn main(arguments: &PlanArguments) -> anyhow::Result<Exit> {
 pub fn fitted_plan(path: &Path, fit: &FitArguments) -> anyhow::Result<(Plan, Arithmetic)> {
     let invalid = |problems| ConfigError::Invalid { path: path.to_owned(), problems };
     let mut experiment = config::load(path)?;
-    name_kernels(&mut experiment, &fit.arms).map_err(|problem| invalid(vec![problem]))?;
+    let notes = arm_kernels::name(&mut experiment, fit).map_err(|problem| invalid(vec![problem]))?;
+    for note in notes {
+        eprintln!("run-bench: {note}");
+    }
     let factor = fit.scale.as_deref().map(str::parse).transpose();
     let scale = factor.map_err(|error| anyhow::anyhow!("--scale: {error}"))?;
     let machine = this_machine();
@@ -50,22 +54,6 @@ pub fn fitted_plan(path: &Path, fit: &FitArguments) -> anyhow::Result<(Plan, Ari
     let plan = Plan { changes, ..Plan::new(experiment) };
     let sums = arithmetic::check(&plan, &machine);
     Ok((plan, sums))
-}
-
-/// `--arms a=/boot/vmlinuz-X b=running`: the kernels of arms that the experiment names.
-fn name_kernels(experiment: &mut Experiment, arms: &[String]) -> Result<(), Problem> {
-    for text in arms {
-        let names: Vec<String> = experiment.arms.iter().map(|arm| arm.name.clone()).collect();
-        let wrong = || {
-            let message =
-                format!("{text:?} names no arm; write NAME=KERNEL with one of {}", names.join(", "));
-            Problem::new("--arms", message)
-        };
-        let (name, kernel) = text.split_once('=').ok_or_else(wrong)?;
-        let arm = experiment.arms.iter_mut().find(|arm| arm.name == name).ok_or_else(wrong)?;
-        arm.kernel = kernel.to_owned();
-    }
-    Ok(())
 }
 
 fn this_machine() -> Machine {

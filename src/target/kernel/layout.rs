@@ -1,5 +1,7 @@
 //! Other layouts of the same source: what a comparison has to be larger than.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use super::apply::Files;
@@ -61,9 +63,40 @@ impl Layout {
     }
 }
 
+impl FromStr for Layout {
+    type Err = String;
+
+    /// `pad=192` or `align=64`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = || {
+            format!(
+                "{text:?} is no layout; write pad=BYTES (16 to 65536) for a new link or align=BYTES (a power of two, 16 to 4096) for a new build"
+            )
+        };
+        let (kind, bytes) = text.split_once('=').ok_or_else(refuse)?;
+        let bytes: u32 = bytes.parse().map_err(|_| refuse())?;
+        match kind {
+            "pad" if (16..=65536).contains(&bytes) => Ok(Layout::Padding(bytes)),
+            "align" if bytes.is_power_of_two() && (16..=4096).contains(&bytes) => {
+                Ok(Layout::FunctionAlignment(bytes))
+            }
+            _ => Err(refuse()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn layouts_are_read_as_they_are_written() {
+        assert_eq!("pad=192".parse(), Ok(Layout::Padding(192)));
+        assert_eq!("align=64".parse(), Ok(Layout::FunctionAlignment(64)));
+        for wrong in ["pad", "pad=", "pad=0", "pad=1000000", "align=48", "align=8", "x=64", "pad=-16"] {
+            assert!(wrong.parse::<Layout>().unwrap_err().contains("pad=BYTES"), "{wrong}");
+        }
+    }
 
     #[test]
     fn padding_adds_an_object_and_leaves_the_rest() {

@@ -18,7 +18,7 @@ pub enum KernelName {
     Running,
     /// An image, at this path.
     Image(PathBuf),
-    /// A tree to build, and which revision of it.
+    /// A tree to build, and which revision of it: `TREE@REVISION`.
     Tree { tree: PathBuf, revision: Option<String> },
 }
 
@@ -44,6 +44,11 @@ impl KernelPlaces {
             return Ok(KernelName::Running);
         }
         let path = Path::new(name);
+        if let Some((tree, revision)) = name.rsplit_once('@')
+            && Path::new(tree).is_dir()
+        {
+            return Ok(KernelName::Tree { tree: tree.into(), revision: Some(revision.to_owned()) });
+        }
         if name.contains('/') || path.is_file() {
             if path.is_dir() || is_archive(name) {
                 return Ok(KernelName::Tree { tree: path.to_owned(), revision: None });
@@ -164,6 +169,17 @@ mod tests {
         ] {
             assert_eq!(places.find(name, patches).unwrap(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn a_tree_and_its_revision_are_one_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = places(folder.path(), None);
+        let name = format!("{}@v6.7", folder.path().display());
+        let found = places.find(&name, true).unwrap();
+        let expected = KernelName::Tree { tree: folder.path().to_owned(), revision: Some("v6.7".to_owned()) };
+        assert_eq!(found, expected);
+        assert!(places.find("v6.7@x", false).is_err());
     }
 
     #[test]
