@@ -26,6 +26,7 @@ fn side(measured: &Measured) -> String {
         let kind = match d.kind {
             DeviationKind::WithinRun => "within run",
             DeviationKind::AcrossRuns => "across runs",
+            DeviationKind::OfTheMean => "of the mean",
             DeviationKind::Unstated => "unstated",
         };
         format!(" ± {}{} {kind}", d.value.show(), if d.relative { "%" } else { "" })

@@ -22,6 +22,9 @@ pub enum Format {
     LkpHeadline,
     Mmtests,
     Columns,
+    /// A percentage in brackets that is plus when better.
+    Improvement,
+    Ministat,
     SlashCells,
     Sysbench,
     Time,
@@ -54,6 +57,8 @@ pub enum DeviationKind {
     /// Periodic samples inside one run; says nothing about repeated runs.
     WithinRun,
     AcrossRuns,
+    /// Of the mean over the runs: that of the runs divided by the root of their number.
+    OfTheMean,
     Unstated,
 }
 

@@ -182,8 +182,14 @@ fn listed_patches(lines: &mut Vec<Line<'_>>) -> Vec<String> {
 
 /// The titles below `Author Name (3):` of a cover letter.
 fn shortlog(titles: &[String]) -> Vec<String> {
-    let title =
-        |t: &&String| t.contains(": ") && !t.ends_with(':') && !t.contains(" | ") && !t.contains("  ");
+    let title = |t: &&String| {
+        t.contains(": ")
+            && !t.ends_with(':')
+            && !t.contains(" | ")
+            && !t.contains("  ")
+            && !t.contains('%')
+            && !t.starts_with(['-', '*'])
+    };
     titles.iter().filter(title).cloned().collect()
 }
 

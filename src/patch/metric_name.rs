@@ -52,6 +52,17 @@ const HIGHER: &[&str] = &[
     "rate",
     "workload",
     "bogo",
+    "bogo ops/s",
+    "mpps",
+    "kpps",
+    "pps",
+    "lps",
+    "lpm",
+    "mwips",
+    "kbps",
+    "mib/sec",
+    "gib/sec",
+    "kiops",
 ];
 
 /// Words that mean "less is better", in lower case.
@@ -105,6 +116,13 @@ const LOWER: &[&str] = &[
     "p95",
     "p99",
     "p99.9",
+    "usecs/op",
+    "nsecs/op",
+    "msecs/op",
+    "task-clock",
+    "page-faults",
+    "cache-misses",
+    "context-switches",
 ];
 
 /// Units a value may carry, in lower case, with the name shown.
@@ -187,7 +205,12 @@ const UNITS: &[&str] = &[
     "reads/s",
     "writes/s",
     "tpmc",
-    "ops/min",
+    "mpps",
+    "kpps",
+    "pps",
+    "mib/sec",
+    "gib/sec",
+    "b/s",
 ];
 
 /// Whether a word is a unit of measurement.
@@ -210,10 +233,24 @@ pub(crate) fn scale_of(unit: &str) -> Option<f64> {
 /// The metric of a name and an optional unit. The unit decides first, then the
 /// words of the name, last word first.
 pub(crate) fn metric(name: &str, unit: Option<&str>) -> ClaimMetric {
-    let by_unit = unit.map_or(Direction::Unknown, |u| word_direction(&u.to_lowercase()));
+    let by_unit = unit.map_or(Direction::Unknown, unit_direction);
     let direction = if by_unit == Direction::Unknown { name_direction(name) } else { by_unit };
     let shown = if name.is_empty() { unit.unwrap_or("value") } else { name };
     ClaimMetric { name: shown.to_owned(), unit: unit.map(str::to_owned), direction }
+}
+
+/// `MB/s (+)` and the like in brackets at the end of a heading.
+pub(crate) fn unit_in(name: &str) -> Option<String> {
+    let open = name.rfind('(')?;
+    let inner = name[open + 1..].split(')').next()?.trim();
+    is_unit(inner).then(|| inner.to_owned())
+}
+
+fn unit_direction(unit: &str) -> Direction {
+    let lower = unit.to_lowercase();
+    let rate =
+        ["sec", "second", "s", "min", "minute", "hour"].iter().any(|t| lower.ends_with(&format!("per {t}")));
+    if rate { Direction::HigherIsBetter } else { word_direction(&lower) }
 }
 
 fn name_direction(name: &str) -> Direction {

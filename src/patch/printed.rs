@@ -64,7 +64,17 @@ impl Printed {
     /// The text with as many decimals as were printed.
     pub fn show(&self) -> String {
         let decimals = usize::from(self.decimals);
-        if self.half_step > 0.6 || self.value.abs() >= 1e15 {
+        let size = self.value.abs();
+        if self.half_step > 0.6 && (1e7..1e300).contains(&size) {
+            // As many digits as were printed in front of the suffix or exponent.
+            let digits = (size.log10().floor() - (2.0 * self.half_step).log10().round()).clamp(0.0, 15.0);
+            let digits = digits as usize;
+            return format!("{:.digits$e}", self.value);
+        }
+        if self.half_step > 0.6 && size < 1e7 {
+            return format!("{:.0}", self.value);
+        }
+        if size >= 1e15 {
             return format!("{:.decimals$e}", self.value);
         }
         format!("{:.decimals$}", self.value)
@@ -95,6 +105,14 @@ mod tests {
             assert!((found.half_step - half_step).abs() < 1e-9 * half_step, "{text}");
         }
         assert_eq!(Printed::parse("1e999"), None);
+        for (text, factor, shown) in [
+            ("141", 1e3, "141000"),
+            ("7.81", 1e6, "7810000"),
+            ("41.2", 1e6, "4.12e7"),
+            ("5.187e+08", 1.0, "5.187e8"),
+        ] {
+            assert_eq!(Printed::parse(text).expect(text).scaled(factor).show(), shown);
+        }
         assert_eq!(Printed::parse("12.50").expect("a number").show_signed(), "+12.50");
     }
 }

@@ -9,11 +9,13 @@ use super::printed::{Printed, Sign};
 pub(crate) enum Kind {
     Number(Printed),
     Percent(Printed),
+    /// `7-9%` or `5%~8%`, the smaller first.
+    PercentRange(Printed, Printed),
     /// `0m12.337s`, already in seconds.
     Seconds(Printed),
     /// `39:42.90` or `10:10`: minutes and seconds, a time of day or a count.
     Clock(Printed),
-    /// `±` or `+/-`.
+    /// `±`, `+/-` or `+-`.
     Spread,
     /// `->`, `=>` or `→`.
     Arrow,
@@ -82,6 +84,7 @@ pub(crate) fn tokens(line: &str) -> Vec<Token> {
         }
     }
     join_percent_signs(&mut out);
+    join_signs(&mut out);
     out
 }
 
@@ -93,6 +96,7 @@ fn is_invisible(c: char) -> bool {
 fn token_at(rest: &str, first: char, previous: Option<char>) -> (Kind, usize, usize) {
     for (text, kind) in [
         ("+/-", Kind::Spread),
+        ("+-", Kind::Spread),
         ("±", Kind::Spread),
         ("->", Kind::Arrow),
         ("=>", Kind::Arrow),
@@ -155,6 +159,11 @@ fn numeric(rest: &str, first: char) -> Option<(Kind, usize, usize)> {
     let length = number_length(body)?;
     let number = Printed::parse(&body[..length])?.with_sign(sign);
     let after = &body[length..];
+    if let Some((high, behind)) = percent_range(after) {
+        let (first, second) = (number, high.with_sign(sign));
+        let (low, high) = if first.value <= second.value { (first, second) } else { (second, first) };
+        return Some((Kind::PercentRange(low, high), signed + length + behind, 0));
+    }
     if after.starts_with('%') {
         return Some((Kind::Percent(number), signed + length + 1, 0));
     }
@@ -168,6 +177,16 @@ fn numeric(rest: &str, first: char) -> Option<(Kind, usize, usize)> {
         }
         Some(_) => Some((Kind::Number(number), signed + length, 0)),
     }
+}
+
+/// `-9%`, `~9%` or `%-9%` behind the smaller number of a range.
+fn percent_range(after: &str) -> Option<(Printed, usize)> {
+    let rest = after.strip_prefix('%').unwrap_or(after);
+    let rest = rest.strip_prefix(['-', '~', '–', '—'])?;
+    let length = number_length(rest)?;
+    rest[length..].strip_prefix('%').map(|behind| (rest, length, behind)).and_then(
+        |(rest, length, behind)| Some((Printed::parse(&rest[..length])?, after.len() - behind.len())),
+    )
 }
 
 /// Bytes of the unit at the head of `after`; 0 for an ended number, `None` for an identifier.
@@ -261,6 +280,37 @@ fn join_percent_signs(tokens: &mut Vec<Token>) {
     *tokens = kept;
 }
 
+/// `+ 4.5%` and `(- 1.2%)` behind a value are signed percentages.
+fn join_signs(tokens: &mut Vec<Token>) {
+    let mut kept: Vec<Token> = Vec::with_capacity(tokens.len());
+    for mut token in tokens.drain(..) {
+        let sign = match kept.last().map(|t| t.kind) {
+            Some(Kind::Symbol('+')) => Some(Sign::Plus),
+            Some(Kind::Symbol('-' | '−')) => Some(Sign::Minus),
+            _ => None,
+        };
+        // At the head of a line a minus is the mark of a list.
+        if let (Kind::Percent(number), Some(sign)) = (token.kind, sign)
+            && number.sign.is_none()
+            && kept.len() > 1
+        {
+            let mark = kept.pop().expect("the sign was just looked at");
+            if let (Some(first), Sign::Minus) = (kept.last().copied(), sign)
+                && let Kind::Percent(low) = first.kind
+                && low.sign.is_none()
+                && low.value <= number.value
+            {
+                kept.pop();
+                kept.push(Token { kind: Kind::PercentRange(low, number), start: first.start, ..token });
+                continue;
+            }
+            token = Token { kind: Kind::Percent(number.with_sign(Some(sign))), start: mark.start, ..token };
+        }
+        kept.push(token);
+    }
+    *tokens = kept;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +319,7 @@ mod tests {
         let shape = |t: &Token| match t.kind {
             Kind::Number(n) => format!("n{}", n.value),
             Kind::Percent(n) => format!("p{}", n.value),
+            Kind::PercentRange(low, high) => format!("p{}..{}", low.value, high.value),
             Kind::Seconds(n) => format!("s{}", n.value),
             Kind::Clock(n) => format!("c{}", n.value),
             Kind::Spread => "±".to_owned(),
@@ -292,6 +343,11 @@ mod tests {
             ("+[23.5, 32.2]%", "'+' '[' n23.5 ',' n32.2 ']' '%'"),
             ("avg=612.34, stdev= 1.90", "avg '=' n612.34 ',' stdev '=' n1.9"),
             ("base 100 +/- 3 ms.", "base n100 ± n3 ms '.'"),
+            ("QD1 141K 148K + 5.0%", "QD1 n141 K n148 K p5"),
+            ("(- 6.9%, p=0.02) -7.5% - 5%", "'(' p-6.9 ',' p '=' n0.02 ')' p-7.5 p-5"),
+            ("about 30% - 40% more", "about p30..40 more"),
+            ("- 5% 7-9% 5%~8% 10-12 ms", "'-' p5 p7..9 p5..8 10-12 ms"),
+            ("3.15 +- 0.01 ( +-  0.35% )", "n3.15 ± n0.01 '(' ± p0.35 ')'"),
             ("1e 1e+ 1e999 .5 - + 10/20", "1e 1e '+' n10 n0.5 - '+' n10 '/' n20"),
         ] {
             let got = shapes(line);

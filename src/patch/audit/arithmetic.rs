@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::patch::claim::{Claim, Delta, Direction, Wording};
+use crate::patch::claim::{Claim, Delta, Direction, Format, Wording};
 use crate::patch::printed::Printed;
 
 /// Differences up to this many points are common in the last digit.
@@ -165,7 +165,8 @@ fn conventions(claim: &Claim, change: Printed) -> Vec<Formula> {
     let speed_up: Formula = (Convention::SpeedUp, |b, a| 100.0 * (b / a - 1.0));
     let unsigned: Formula = (Convention::Unsigned, |b, a| 100.0 * (a / b - 1.0).abs());
     let lower = claim.metric.direction == Direction::LowerIsBetter;
-    let mut found = if lower && claim.format == crate::patch::claim::Format::Mmtests {
+    let plus_is_better = matches!(claim.format, Format::Mmtests | Format::Improvement);
+    let mut found = if lower && plus_is_better {
         vec![better, raw]
     } else if lower {
         vec![raw, better]

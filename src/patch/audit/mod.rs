@@ -79,6 +79,8 @@ pub fn summaries(claim: &Claim) -> Option<(Summary, Summary)> {
         let mean = side.value.value;
         let amount =
             if deviation.relative { mean * deviation.value.value / 100.0 } else { deviation.value.value };
+        let of_the_mean = deviation.kind == DeviationKind::OfTheMean;
+        let amount = if of_the_mean { amount * f64::from(runs).sqrt() } else { amount };
         Some(Summary { mean, deviation: amount.abs(), runs })
     };
     Some((side(claim.before.as_ref()?)?, side(claim.after.as_ref()?)?))

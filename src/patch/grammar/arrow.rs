@@ -1,6 +1,7 @@
-//! `throughput: 1000 MB/s -> 1100 MB/s (+10%)`, also `=>` and `→`.
+//! `throughput: 1000 MB/s -> 1100 MB/s (+10%)`, also `=>` and `→`; and `A vs B`,
+//! whose order only words in front can tell.
 
-use crate::patch::claim::{Delta, Format, Measured};
+use crate::patch::claim::{Baseline, Delta, Format, Measured, Reading};
 use crate::patch::lines::Line;
 use crate::patch::metric_name;
 use crate::patch::token::{Kind, Token};
@@ -14,10 +15,14 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
     let mut findings = Vec::new();
     let mut from = 0;
     for at in 1..line.tokens.len() {
-        if line.tokens[at].kind == Kind::Arrow
+        let versus = line.tokens[at].text(line.text) == "vs";
+        if (versus || line.tokens[at].kind == Kind::Arrow)
             && findings.len() < 16
-            && let Some((finding, next)) = claim(line, from, at)
+            && let Some((mut finding, next)) = claim(line, from, at)
         {
+            if versus {
+                order(&mut finding, line.text);
+            }
             findings.push(finding);
             from = next;
         }
@@ -32,8 +37,9 @@ fn claim(line: &Line<'_>, from: usize, arrow: usize) -> Option<(Finding, usize)>
     let before = quantity::quantity(line.text, tokens, start)?;
     let after = quantity::quantity(line.text, tokens, arrow + 1)?;
     let (delta, next) = delta_near(tokens, after.next);
-    let unit = after.unit.as_deref().or(before.unit.as_deref());
     let name = name(line, from, start);
+    let unit = after.unit.clone().or_else(|| before.unit.clone()).or_else(|| metric_name::unit_in(&name));
+    let unit = unit.as_deref();
     // A version or a setting that changed is no result.
     if delta == Delta::Missing && (unit.is_none() || name.is_empty()) {
         return None;
@@ -46,6 +52,33 @@ fn claim(line: &Line<'_>, from: usize, arrow: usize) -> Option<(Finding, usize)>
     let finding = Finding::new(Format::Arrow, metric_name::metric(&name, unit), delta)
         .with_values(side("left of the arrow", &before), side("right of the arrow", &after));
     Some((finding, next))
+}
+
+/// Turns the sides of `A vs B` where the line names them, else keeps both readings.
+fn order(finding: &mut Finding, text: &str) {
+    let lower = text.to_lowercase();
+    let names = |pairs: &[&str]| pairs.iter().any(|pair| lower.contains(pair));
+    let (first, second) = (finding.before.take(), finding.after.take());
+    let forward = names(&["before and after", "without and with", "unpatched and patched", "base and "]);
+    let backward = names(&["after and before", "with and without", "patched and unpatched"]);
+    let label = |side: &Option<Measured>, label: &str| {
+        side.clone().map(|m| Measured { label: label.to_owned(), ..m })
+    };
+    let (ahead, turned) = (
+        (label(&first, "first"), label(&second, "second")),
+        (label(&second, "second"), label(&first, "first")),
+    );
+    (finding.before, finding.after) = if backward && !forward { turned.clone() } else { ahead.clone() };
+    if forward == backward {
+        let reading = |meaning: &str, sides: &(Option<Measured>, Option<Measured>)| Reading {
+            meaning: meaning.to_owned(),
+            baseline: Baseline::Unstated,
+            before: sides.0.clone(),
+            after: sides.1.clone(),
+        };
+        finding.readings =
+            vec![reading("before, then after", &ahead), reading("after, then before", &turned)];
+    }
 }
 
 /// A delta a few tokens behind.

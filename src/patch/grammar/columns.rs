@@ -4,6 +4,7 @@
 use crate::patch::claim::{Baseline, Delta, Deviation, Format, Measured};
 use crate::patch::lines::Line;
 use crate::patch::metric_name;
+use crate::patch::metric_name::is_unit;
 use crate::patch::printed::Printed;
 use crate::patch::token::Kind;
 
@@ -18,6 +19,14 @@ const ROWS: usize = 2000;
 struct Column {
     label: String,
     role: Role,
+    /// A unit in brackets behind it.
+    unit: Option<String>,
+}
+
+/// A heading: what the rows are named by, and the columns of values.
+struct Header {
+    rows: String,
+    columns: Vec<Column>,
 }
 
 /// A value in a row.
@@ -36,7 +45,8 @@ struct Row {
 
 /// Recognises a table whose heading names both sides.
 pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
-    let columns = header(lines.first()?)?;
+    let header = header(lines.first()?)?;
+    let columns = &header.columns;
     let base = columns.iter().position(|c| c.role == Role::Before).unwrap_or(0);
     let mut findings = Vec::new();
     let mut group = String::new();
@@ -50,7 +60,7 @@ pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
         if is_rule(line) || line.is_blank() {
             misses += usize::from(line.is_blank());
         } else if let Some(row) = row(line).and_then(|row| fitted(row, columns.len(), line)) {
-            claims(&columns, base, &row, &group, index, &mut findings);
+            claims(&header, base, &row, &group, index, &mut findings);
             taken = index + 1;
             misses = 0;
         } else if let Some(title) = sub_heading(line) {
@@ -71,17 +81,24 @@ fn starts_label(line: &Line<'_>) -> bool {
 }
 
 /// The columns of a heading line without numbers.
-fn header(line: &Line<'_>) -> Option<Vec<Column>> {
+fn header(line: &Line<'_>) -> Option<Header> {
     let tokens = &line.tokens;
     if tokens.len() > 24 || line.text.trim_end().ends_with(['.', ',']) {
         return None;
     }
     let mut columns: Vec<Column> = Vec::new();
     let mut open = false;
-    for token in tokens {
+    let mut start = line.text.len();
+    for (at, token) in tokens.iter().enumerate() {
         let word = token.text(line.text);
+        let bracketed = at > 0 && tokens[at - 1].is_symbol('(');
         match token.kind {
             Kind::Word if role::is_change(word) => open = false,
+            Kind::Word if bracketed && is_unit(word) => {
+                if let Some(last) = columns.last_mut() {
+                    last.unit = Some(word.to_owned());
+                }
+            }
             Kind::Word => {
                 let role = role::role_of(word);
                 let qualifies =
@@ -92,19 +109,22 @@ fn header(line: &Line<'_>) -> Option<Vec<Column>> {
                         last.label.push_str(word);
                     }
                     _ if role != Role::Other => {
-                        columns.push(Column { label: word.to_owned(), role });
+                        start = start.min(token.start);
+                        columns.push(Column { label: word.to_owned(), role, unit: None });
                         open = true;
                     }
                     _ => {}
                 }
             }
             Kind::Symbol('|') => open = false,
-            Kind::Symbol('(' | ')' | ':' | '%' | '/' | '-' | '+' | ',') => {}
+            Kind::Symbol('(' | ')' | ':' | '%' | '/' | '-' | '+' | ',' | '*' | '`') => {}
             _ => return None,
         }
     }
     let sides = |role: Role| columns.iter().any(|c| c.role == role);
-    (sides(Role::Before) && sides(Role::After) && columns.len() <= 8).then_some(columns)
+    let both = sides(Role::Before) && sides(Role::After);
+    let rows = line.text[..start].trim_matches(|c: char| c.is_whitespace() || matches!(c, '|' | ':' | '*'));
+    (both && columns.len() <= 8).then(|| Header { rows: rows.chars().take(40).collect(), columns })
 }
 
 /// Spaces between a column's label and a word.
@@ -123,7 +143,7 @@ fn fitted(mut row: Row, columns: usize, line: &Line<'_>) -> Option<Row> {
     (2..=columns).contains(&row.cells.len()).then_some(row)
 }
 
-fn is_rule(line: &Line<'_>) -> bool {
+pub(super) fn is_rule(line: &Line<'_>) -> bool {
     let text = line.text.trim();
     !text.is_empty() && text.bytes().all(|b| matches!(b, b'-' | b'=' | b'|' | b'+' | b':' | b' ' | b'_'))
 }
@@ -144,7 +164,8 @@ fn row(line: &Line<'_>) -> Option<Row> {
     let first = first_value(line)?;
     let name =
         line.text[..tokens[first].start].trim().trim_matches(|c: char| c == '|' || c == ':' || c == ' ');
-    let mut row = Row { name: name.to_owned(), cells: Vec::new(), deltas: Vec::new() };
+    let name = name.split('|').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    let mut row = Row { name, cells: Vec::new(), deltas: Vec::new() };
     let mut at = first;
     while at < tokens.len() {
         if row.cells.len() >= 2
@@ -165,7 +186,7 @@ fn row(line: &Line<'_>) -> Option<Row> {
             _ => return None,
         }
     }
-    (name.len() <= 100).then_some(row)
+    (row.name.len() <= 100).then_some(row)
 }
 
 /// The first of the trailing run of values: a number in the name is left of a word.
@@ -190,13 +211,19 @@ fn first_value(line: &Line<'_>) -> Option<usize> {
     first
 }
 
-fn claims(columns: &[Column], base: usize, row: &Row, group: &str, index: usize, out: &mut Vec<Finding>) {
-    let name = if group.is_empty() { row.name.clone() } else { format!("{group}: {}", row.name) };
+fn claims(header: &Header, base: usize, row: &Row, group: &str, index: usize, out: &mut Vec<Finding>) {
+    let columns = &header.columns;
+    // A number such as a size means nothing without its column's name.
+    let numbered = row.name.starts_with(|c: char| c.is_ascii_digit()) && !header.rows.is_empty();
+    let plain = if numbered { format!("{} {}", header.rows, row.name) } else { row.name.clone() };
+    let name = if group.is_empty() { plain } else { format!("{group}: {plain}") };
     let Some(before) = row.cells.get(base) else { return };
     let mut nth = 0;
     for (at, cell) in row.cells.iter().enumerate().filter(|(at, _)| *at != base) {
         let Some(column) = columns.get(at).filter(|c| c.role == Role::After) else { continue };
-        let unit = cell.unit.as_deref().or(before.unit.as_deref());
+        let stated = || column.unit.clone().or_else(|| metric_name::unit_in(&name));
+        let unit = cell.unit.clone().or_else(|| before.unit.clone()).or_else(stated);
+        let unit = unit.as_deref();
         let delta = row.deltas.get(nth).cloned().unwrap_or(Delta::Missing);
         nth += 1;
         let mut finding = Finding::new(Format::Columns, metric_name::metric(&name, unit), delta)

@@ -3,6 +3,7 @@
 
 use crate::patch::claim::{Deviation, DeviationKind, Format};
 use crate::patch::lines::Line;
+use crate::patch::metric_name;
 use crate::patch::printed::Printed;
 use crate::patch::token::{Kind, Token};
 
@@ -17,7 +18,24 @@ struct Pair {
 
 /// Values of an fio line and the lines it wraps over.
 pub(crate) fn values(lines: &[Line<'_>]) -> Option<(usize, Vec<NamedValue>)> {
-    statistics(lines).or_else(|| status(lines))
+    let terse = || lines.first().and_then(terse).map(|found| (1, found));
+    statistics(lines).or_else(|| status(lines)).or_else(terse)
+}
+
+/// Version 3 of `fio --minimal`: totals, KiB/s, IOPS at fixed places between semicolons.
+fn terse(line: &Line<'_>) -> Option<Vec<NamedValue>> {
+    let rest = line.text.trim_start().strip_prefix("3;fio-")?;
+    let fields: Vec<&str> = rest.split(';').take(130).collect();
+    let mut found = Vec::new();
+    for (name, bandwidth) in [("read", 5), ("write", 46)] {
+        for (what, at, unit) in [("bw", bandwidth, "KiB/s"), ("iops", bandwidth + 1, "IOPS")] {
+            let value = fields.get(at).and_then(|field| Printed::parse(field))?;
+            if value.value > 0.0 {
+                found.push(NamedValue::new(&format!("{name} {what}"), Some(unit), value, Format::Fio));
+            }
+        }
+    }
+    (!found.is_empty()).then_some(found)
 }
 
 /// `bw (  MiB/s): min=  500, max=  700, avg=612.34, stdev= 1.90, samples=960`.
@@ -116,7 +134,10 @@ fn line_pairs(line: &Line<'_>, from: usize, found: &mut Vec<Pair>) {
             continue;
         }
         let Some((value, behind)) = scaled(line.text, tokens, at + 1) else { continue };
-        let unit = tokens.get(behind).filter(|t| t.kind == Kind::Word && t.start == tokens[behind - 1].end);
+        let unit = tokens.get(behind).filter(|t| {
+            let glued = t.start == tokens[behind - 1].end;
+            t.kind == Kind::Word && (glued || metric_name::is_unit(t.text(line.text)))
+        });
         found.push(Pair {
             key: tokens[at - 1].text(line.text).to_owned(),
             value,

@@ -9,7 +9,7 @@ use super::role::{self, Heading, Role};
 use super::values;
 
 /// Lines a group of sections may span.
-const REACH: usize = 80;
+const REACH: usize = 160;
 
 struct Section {
     role: Role,

@@ -46,6 +46,9 @@ fn row(line: &Line<'_>) -> Option<Row> {
     let tokens = &line.tokens;
     let head = tokens.first()?.text(line.text);
     let operation = head.split('-').next().unwrap_or(head);
+    if ["Duration", "Ops"].contains(&head) {
+        return plain_row(line);
+    }
     let known = OPERATIONS.contains(&head) || OPERATIONS.contains(&operation);
     let spread = SPREADS.iter().any(|s| head.starts_with(s.trim_end_matches('%')));
     if !known && !spread {
@@ -65,6 +68,16 @@ fn row(line: &Line<'_>) -> Option<Row> {
     }
     let operation = if spread { SPREADS[0].to_owned() } else { head.to_owned() };
     (cells.len() >= 2).then_some(Row { operation, name, cells })
+}
+
+/// `Duration System 1880.55 1733.10`: values without percentages.
+fn plain_row(line: &Line<'_>) -> Option<Row> {
+    let words = line.tokens.iter().skip(1).take(6).take_while(|t| t.kind == Kind::Word).count();
+    let first = line.tokens.get(1 + words).filter(|_| words > 0)?;
+    let cells: Option<Vec<_>> = line.tokens[1 + words..].iter().map(|t| Some((t.number()?, None))).collect();
+    let cells = cells.filter(|cells| (2..=12).contains(&cells.len()))?;
+    let head = line.tokens[0].text(line.text).to_owned();
+    Some(Row { operation: head, name: line.text[line.tokens[1].start..first.start].trim().to_owned(), cells })
 }
 
 /// A number in front of another number or word is part of the row's name.

@@ -5,20 +5,32 @@
 //! whole is linear. Alignment is never relied on.
 
 mod arrow;
+mod client;
 mod columns;
 mod decoy;
 mod finding;
 mod fio;
+mod hackbench;
+mod improved;
 mod label;
+mod list;
 mod lkp;
 mod memtier;
+mod ministat;
 mod mmtests;
+mod perf;
 mod prose;
 mod quantity;
 mod role;
+mod rows;
+mod runs;
+mod schbench;
 mod slash;
+mod stress_ng;
 mod sysbench;
 mod time;
+mod tool;
+mod unixbench;
 mod values;
 mod words;
 
@@ -33,9 +45,13 @@ const FAMILIES: &[Recogniser] = &[
     decoy::recognise,
     lkp::recognise,
     mmtests::recognise,
+    improved::recognise,
+    ministat::recognise,
     slash::recognise,
     columns::recognise,
+    rows::recognise,
     label::recognise,
+    list::recognise,
     arrow::recognise,
     columns::recognise_row,
 ];

@@ -1,14 +1,17 @@
 //! Sentences: "improves 5.0%", "decreases from 14.0% to 12.8%", "[6, 8]%
 //! increase in IOPS", "is almost identical", and the test robot's headline.
 
-use crate::patch::claim::{Baseline, Delta, Format, Measured, Wording};
+use crate::patch::claim::{Baseline, Delta, Format, Measured, Reading, Wording};
 use crate::patch::lines::Line;
 use crate::patch::metric_name;
 use crate::patch::token::{self, Kind, Token};
 
 use super::finding::Finding;
-use super::{quantity, role, words};
+use super::quantity::{self, Quantity};
+use super::{role, words};
 
+/// What a sentence without a noun is about.
+const PERFORMANCE: &str = "performance";
 /// Bytes of one paragraph that are read.
 const PARAGRAPH: usize = 16 << 10;
 
@@ -39,7 +42,7 @@ pub(crate) fn read(lines: &[&Line<'_>]) -> Vec<Finding> {
     let restores = lower.contains("restore") || lower.contains("recover");
     let mut found = Vec::new();
     for (from, to) in sentences(&text, &tokens) {
-        let sentence = Sentence { text: &text, tokens: &tokens[from..to] };
+        let sentence = Sentence::new(&text, &tokens[from..to]);
         for mut finding in sentence.claims() {
             if restores && finding.baseline == Baseline::Unstated {
                 finding.baseline = Baseline::BeforeFix;
@@ -72,9 +75,22 @@ fn sentences(text: &str, tokens: &[Token]) -> Vec<(usize, usize)> {
 struct Sentence<'a> {
     text: &'a str,
     tokens: &'a [Token],
+    /// Where its clauses end: in front of `, and the …`, `while …`.
+    ends: Vec<usize>,
 }
 
-impl Sentence<'_> {
+impl<'a> Sentence<'a> {
+    fn new(text: &'a str, tokens: &'a [Token]) -> Self {
+        let joins = ["and", "with", "although", "however"];
+        let breaks = ["while", "whereas", "but"];
+        let ends = (1..tokens.len()).filter(|at| {
+            let word = tokens[*at].text(text).to_lowercase();
+            let comma = tokens[at - 1].is_symbol(',');
+            breaks.contains(&word.as_str()) || (comma && joins.contains(&word.as_str()))
+        });
+        Sentence { text, tokens, ends: ends.chain([tokens.len()]).collect() }
+    }
+
     fn word(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |t| t.text(self.text))
     }
@@ -86,17 +102,29 @@ impl Sentence<'_> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < self.tokens.len() && found.len() < 16 {
-            if let Some((finding, next)) = self.range_of_values(at).or_else(|| self.change(at)) {
+            let read = self.range_of_values(at).or_else(|| self.instead_of(at)).or_else(|| self.change(at));
+            if let Some((finding, next)) = read {
                 found.push(finding);
                 at = next;
             } else {
                 at += 1;
             }
         }
-        if found.is_empty() {
-            found.extend(self.unchanged());
+        let mut from = 0;
+        for to in self.ends.iter().copied() {
+            let clause = Sentence { text: self.text, tokens: &self.tokens[from..to], ends: vec![to - from] };
+            let silent = (from..to).all(|at| quantity::delta(self.tokens, at).is_none());
+            found.extend(clause.unchanged().filter(|_| silent && found.len() < 16));
+            from = to;
         }
         found
+    }
+
+    /// The clause around a token, as a range.
+    fn clause(&self, at: usize) -> (usize, usize) {
+        let index = self.ends.partition_point(|end| *end <= at);
+        let from = index.checked_sub(1).map_or(0, |i| self.ends[i]);
+        (from, self.ends.get(index).copied().unwrap_or(self.tokens.len()))
     }
 
     /// `noticed a -21.4% regression of M`, `M -11.5% regression`.
@@ -138,21 +166,19 @@ impl Sentence<'_> {
             return None;
         }
         let after = quantity::quantity(self.text, self.tokens, before.next + 1)?;
-        let (wording, _) = self.nearest_wording(at, at)?;
+        let up = at > 0 && self.word(at - 1) == "up";
+        let wording = if up { Wording::Up } else { self.nearest_wording(at, at)?.0 };
         let unit = after.unit.as_deref().or(before.unit.as_deref());
         unit?;
+        let (_, end) = self.clause(at);
         let (delta, next) = (0..6)
             .find_map(|skip| {
                 let (delta, next) = quantity::delta(self.tokens, after.next + skip)?;
-                let open = self.tokens[after.next..after.next + skip].iter().all(|t| !t.is_symbol(','));
-                open.then_some((delta, next))
+                let stops = |t: &Token| t.is_symbol(',') || matches!(t.kind, Kind::Number(_));
+                let open = self.tokens[after.next..after.next + skip].iter().all(|t| !stops(t));
+                (open && next <= end).then_some((delta, next))
             })
             .unwrap_or((Delta::Missing, after.next));
-        let side = |label: &str, q: &quantity::Quantity| Measured {
-            label: label.to_owned(),
-            value: q.value,
-            deviation: q.deviation,
-        };
         let metric = metric_name::metric(&self.metric_near(at), unit.filter(|u| *u != "%"));
         let mut finding =
             Finding::new(Format::Prose, metric, delta).with_values(side("from", &before), side("to", &after));
@@ -163,9 +189,34 @@ impl Sentence<'_> {
         Some((finding, next))
     }
 
+    /// `takes 1.9ms instead of 3.4ms`.
+    fn instead_of(&self, at: usize) -> Option<(Finding, usize)> {
+        let after = quantity::quantity(self.text, self.tokens, at)?;
+        if self.word(after.next) != "instead" || self.word(after.next + 1) != "of" {
+            return None;
+        }
+        let before = quantity::quantity(self.text, self.tokens, after.next + 2)?;
+        let unit = before.unit.as_deref().or(after.unit.as_deref());
+        unit?;
+        let near = self.metric_near(at);
+        let near = if near == PERFORMANCE { "" } else { &near };
+        let metric = metric_name::metric(near, unit);
+        let finding = Finding::new(Format::Prose, metric, Delta::Missing)
+            .with_values(side("instead of", &before), side("now", &after));
+        Some((finding, before.next))
+    }
+
     /// A percentage or interval with a word of change near it.
     fn change(&self, at: usize) -> Option<(Finding, usize)> {
         let (delta, next) = quantity::delta(self.tokens, at).or_else(|| self.factor(at))?;
+        // `increases 22.4% (from 4.0GB/s to 4.9GB/s)` is one claim.
+        if self.tokens.get(next).is_some_and(|t| t.is_symbol('('))
+            && let Some((mut finding, behind)) = self.range_of_values(next + 1)
+            && finding.delta == Delta::Missing
+        {
+            finding.delta = delta;
+            return Some((finding, behind));
+        }
         if at > 0 && (self.tokens[at - 1].kind == Kind::Spread || self.word(at - 1) == "at") {
             return None;
         }
@@ -179,22 +230,41 @@ impl Sentence<'_> {
         let metric = metric_name::metric(&self.metric_near(at), None);
         let mut finding = Finding::new(Format::Prose, metric, delta);
         finding.wording = Some(wording);
+        finding.readings = self.readings_of_factor(&finding.delta, at);
         finding.scope = role::scope(&self.text[self.tokens[0].start..self.tokens[self.tokens.len() - 1].end]);
         Some((finding, next))
     }
 
-    /// `2.5x` with the letter glued on.
+    /// `2.5x` with the letter glued on, or `2.5 times` in front of a comparison.
     fn factor(&self, at: usize) -> Option<(Delta, usize)> {
         let factor = self.tokens.get(at)?.number().filter(|n| n.sign.is_none())?;
         let glued = self.tokens.get(at + 1).is_some_and(|t| t.start == self.tokens[at].end);
-        (glued && matches!(self.word(at + 1), "x" | "X")).then_some((Delta::Factor { factor }, at + 2))
+        let letter = glued && matches!(self.word(at + 1), "x" | "X");
+        let times = self.word(at + 1) == "times" && words::wording(self.word(at + 2)).is_some();
+        (letter || times).then_some((Delta::Factor { factor }, at + 2))
     }
 
-    /// The closest word of change within reach of tokens `from..to`.
+    /// "1.4 times more" may be 1.4 times as much or 2.4 times as much.
+    fn readings_of_factor(&self, delta: &Delta, at: usize) -> Vec<Reading> {
+        let Delta::Factor { factor } = delta else { return Vec::new() };
+        if self.word(at + 1) != "times" {
+            return Vec::new();
+        }
+        let reading =
+            |meaning: String| Reading { meaning, baseline: Baseline::Unstated, before: None, after: None };
+        let more = factor.plus(1.0).show();
+        vec![
+            reading(format!("{} times the value before", factor.show())),
+            reading(format!("{} times added to the value before, {more} times it", factor.show())),
+        ]
+    }
+
+    /// The closest word of change within reach of tokens `from..to`, in their clause.
     fn nearest_wording(&self, from: usize, to: usize) -> Option<(Wording, usize)> {
+        let (first, end) = self.clause(from);
         for distance in 0..9 {
-            let behind = (distance < 5).then_some(to + distance);
-            let before = from.checked_sub(distance + 1);
+            let behind = (distance < 5).then_some(to + distance).filter(|at| *at < end);
+            let before = from.checked_sub(distance + 1).filter(|at| *at >= first);
             for at in [behind, before].into_iter().flatten() {
                 if let Some(wording) = words::wording(self.word(at)) {
                     return Some((wording, at));
@@ -204,13 +274,17 @@ impl Sentence<'_> {
         None
     }
 
-    /// The noun that was measured: behind `in` or `of`, else the nearest in the sentence.
+    /// The noun that was measured: the nearest in the clause, else the last in
+    /// front of it. None is "performance", as in "improves by 5%".
     fn metric_near(&self, at: usize) -> String {
-        let nouns = (0..self.tokens.len()).filter(|i| words::is_noun(self.word(*i)));
+        let (from, to) = self.clause(at);
+        let nouns = (from..to).filter(|i| words::is_noun(self.word(*i)));
         let distance = |i: &usize| if *i < at { 2 * (at - i) } else { 2 * (i - at) + 1 };
-        let Some(noun) = nouns.min_by_key(distance) else { return String::new() };
+        let earlier = || (0..from).rev().find(|i| words::is_noun(self.word(*i)));
+        let Some(noun) = nouns.min_by_key(distance).or_else(earlier) else { return PERFORMANCE.to_owned() };
         let filler = [
-            "the", "a", "an", "of", "in", "on", "by", "and", "that", "with", "for", "is", "as", "total", "to",
+            "the", "a", "an", "of", "in", "on", "by", "and", "that", "with", "for", "is", "as", "total",
+            "to", "while", "but", "whereas", "although", "so", "then",
         ];
         let mut first = noun;
         while first > 0 && noun - first < 2 {
@@ -234,8 +308,18 @@ impl Sentence<'_> {
         let sentence = self.text[first.start..last.end].to_lowercase();
         let phrase = words::null_phrase(&sentence)?;
         let metric = metric_name::metric(&self.metric_near(0), None);
-        let measured =
-            ["perform", "test", "result", "throughput", "latency", "benchmark", "time", "build", "regress"];
+        let measured = [
+            "perform",
+            "test",
+            "result",
+            "throughput",
+            "latency",
+            "bench",
+            "time",
+            "build",
+            "regress",
+            "measure",
+        ];
         if !measured.iter().any(|word| sentence.contains(word)) {
             return None;
         }
@@ -243,6 +327,10 @@ impl Sentence<'_> {
         finding.wording = Some(Wording::Unchanged);
         Some(finding)
     }
+}
+
+fn side(label: &str, read: &Quantity) -> Measured {
+    Measured { label: label.to_owned(), value: read.value, deviation: read.deviation }
 }
 
 #[cfg(test)]

@@ -5,6 +5,10 @@ use crate::patch::metric_name::{is_unit, scale_of};
 use crate::patch::printed::Printed;
 use crate::patch::token::{Kind, Token};
 
+/// Things that are counted per second, as in `requests per second`.
+const COUNTED: &[&str] =
+    &["requests", "operations", "ops", "transactions", "queries", "events", "messages", "packets", "reads"];
+
 /// A value with unit and deviation, and the index behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quantity {
@@ -56,10 +60,17 @@ pub(crate) fn quantity(text: &str, tokens: &[Token], at: usize) -> Option<Quanti
 pub(crate) fn unit_at(text: &str, tokens: &[Token], at: usize) -> Option<(String, usize)> {
     let word = |i: usize| tokens.get(i).filter(|t| t.kind == Kind::Word).map(|t| t.text(text));
     let first = word(at)?;
-    if first.eq_ignore_ascii_case("per") {
-        let second = word(at + 1)?;
-        let time = ["sec", "second", "s", "minute", "min", "hour", "op"];
-        return time.contains(&second).then(|| (format!("per {second}"), at + 2));
+    let per = |i: usize| {
+        let second = word(i).filter(|w| w.eq_ignore_ascii_case("per")).and_then(|_| word(i + 1))?;
+        ["sec", "second", "s", "minute", "min", "hour", "op"]
+            .contains(&second)
+            .then(|| format!("per {second}"))
+    };
+    if let Some(rate) = per(at) {
+        return Some((rate, at + 2));
+    }
+    if let Some(rate) = per(at + 1).filter(|_| COUNTED.contains(&first)) {
+        return Some((format!("{first} {rate}"), at + 3));
     }
     let glued = at > 0 && tokens[at - 1].end == tokens[at].start;
     // A lone letter is a unit only when glued or well known.
@@ -90,6 +101,7 @@ pub(crate) fn delta(tokens: &[Token], at: usize) -> Option<(Delta, usize)> {
     let token = tokens.get(at)?;
     match token.kind {
         Kind::Percent(change) => Some((Delta::Percent { change }, at + 1)),
+        Kind::PercentRange(low, high) => Some((Delta::Interval { low, high }, at + 1)),
         Kind::Symbol('(') => {
             let (found, next) = delta(tokens, at + 1).filter(|_| !tokens[at + 1].is_symbol('('))?;
             let closed = tokens.get(next).is_some_and(|t| t.is_symbol(')'));

@@ -34,6 +34,8 @@ const BEFORE: &[&str] = &[
     "mm-new",
     "mm-stable",
     "linux-next",
+    "net-next",
+    "tip",
     "reference",
     "none",
 ];
@@ -41,7 +43,7 @@ const AFTER: &[&str] = &[
     "after", "patched", "new", "with", "w/", "modified", "patch", "patches", "this", "series", "fixed", "fix",
 ];
 const CHANGE: &[&str] =
-    &["change", "delta", "diff", "difference", "gain", "improvement", "improved", "%change", "ratio"];
+    &["change", "delta", "diff", "difference", "gain", "improvement", "improved", "%change", "ratio", "δ"];
 
 /// The side one word names.
 pub(crate) fn role_of(word: &str) -> Role {
@@ -75,16 +77,19 @@ pub(crate) struct Heading {
 /// known label that fills its line.
 pub(crate) fn heading(line: &Line<'_>, from: usize) -> Option<Heading> {
     let tokens = &line.tokens;
-    let start = from + usize::from(from == 0 && bullet(line));
+    let start = from + if from == 0 { marks(line) } else { 0 };
     let first = tokens.get(start).filter(|t| t.kind == Kind::Word)?;
     let reach = tokens.len().min(start + 16);
     let colon = (start..reach).find(|i| tokens[*i].is_symbol(':'));
-    let role = role_of(first.text(line.text));
+    let ending = ending_role(line);
+    let role = ending.unwrap_or_else(|| role_of(first.text(line.text)));
     let equals = tokens.get(start + 1).is_some_and(|t| t.is_symbol('='));
     let end = match colon {
         Some(colon) => colon,
         None if role != Role::Other && equals => start + 1,
-        None if role != Role::Other && only_label(line, start, role) => tokens.len(),
+        None if role != Role::Other && only_label(line, start, role) => {
+            tokens.len() - tokens.iter().rev().take_while(|t| t.is_symbol('*') || t.is_symbol('=')).count()
+        }
         None if role != Role::Other => {
             let end = value_behind(line, start)?;
             let label = line.text[first.start..tokens[end - 1].end].trim().to_owned();
@@ -92,7 +97,7 @@ pub(crate) fn heading(line: &Line<'_>, from: usize) -> Option<Heading> {
         }
         None => return None,
     };
-    let label = line.text[first.start..tokens[end - 1].end].trim();
+    let label = line.text[first.start..tokens[end - 1].end].trim().trim_end_matches('*');
     let values =
         tokens[start..end].iter().filter(|t| matches!(t.kind, Kind::Seconds(_) | Kind::Arrow)).count();
     let numbers = tokens[start..end].iter().filter(|t| t.number().is_some()).count();
@@ -100,7 +105,16 @@ pub(crate) fn heading(line: &Line<'_>, from: usize) -> Option<Heading> {
         return None;
     }
     let deltas = quantity::deltas(&tokens[..end], start, true);
-    Some(Heading { role, label: label.to_owned(), deltas, next: (end + 1).min(tokens.len()) })
+    let next = if colon.is_some() || equals { end + 1 } else { tokens.len() };
+    Some(Heading { role, label: label.to_owned(), deltas, next: next.min(tokens.len()) })
+}
+
+/// `fio on a brd device, before:` ends with the side it heads.
+fn ending_role(line: &Line<'_>) -> Option<Role> {
+    let [.., mark, word, colon] = line.tokens.as_slice() else { return None };
+    let parted = colon.is_symbol(':') && (mark.is_symbol(',') || mark.is_symbol('-'));
+    let role = role_of(word.text(line.text));
+    (parted && role != Role::Other && line.tokens.len() <= 16).then_some(role)
 }
 
 /// `baseline 33.10s`, `with series 31.45s`: the value follows within a few words.
@@ -112,10 +126,10 @@ fn value_behind(line: &Line<'_>, start: usize) -> Option<usize> {
     words.then_some(end)
 }
 
-/// A list mark in front: `-`, `*`, `1)`.
-fn bullet(line: &Line<'_>) -> bool {
-    let Some(first) = line.tokens.first() else { return false };
-    matches!(first.text(line.text), "-" | "*" | "o" | "•" | "#")
+/// Marks of a list or of emphasis in front: `-`, `* `, `**`, `=== `.
+fn marks(line: &Line<'_>) -> usize {
+    let mark = |t: &Token| matches!(t.text(line.text), "-" | "*" | "o" | "•" | "#" | "=" | "[");
+    line.tokens.iter().take(6).take_while(|t| mark(t)).count()
 }
 
 /// A label without a colon that stands alone on its line.
@@ -125,6 +139,8 @@ fn only_label(line: &Line<'_>, start: usize, role: Role) -> bool {
         let opposite = if role == Role::Before { Role::After } else { Role::Before };
         other == opposite
     });
+    let emphasis = words.iter().rev().take_while(|t| t.is_symbol('*') || t.is_symbol('=')).count();
+    let words = &words[..words.len() - emphasis];
     let plain = words.iter().all(|t| !matches!(t.kind, Kind::Number(_) | Kind::Symbol('|' | '=')));
     words.len() <= 6 && plain && !both && !line.text.trim_end().ends_with(['.', ',', ';'])
 }
@@ -134,7 +150,9 @@ pub(crate) fn next_heading(line: &Line<'_>, from: usize) -> Option<usize> {
     let tokens = &line.tokens;
     (from..tokens.len()).find(|at| {
         let named = tokens[*at].kind == Kind::Word && role_of(tokens[*at].text(line.text)) != Role::Other;
-        let behind_number = *at > from;
+        // `(-1.2% vs base: …)` opens nothing.
+        let compared = tokens.get(at.wrapping_sub(1)).is_some_and(|t| t.text(line.text) == "vs");
+        let behind_number = *at > from && !compared;
         named && behind_number && (heading_mark(tokens, *at) || value_behind(line, *at).is_some())
     })
 }
@@ -199,6 +217,8 @@ mod tests {
         assert_eq!(read("- w/o patch:  3.2 s"), Some((Role::Before, "w/o patch".into(), 0)));
         assert_eq!(read("READ: 5 MiB/s"), Some((Role::Other, "READ".into(), 0)));
         assert_eq!(read("After this patch"), Some((Role::After, "After this patch".into(), 0)));
+        assert_eq!(read("**Unpatched**"), Some((Role::Before, "Unpatched".into(), 0)));
+        assert_eq!(read("=== With the patch ==="), Some((Role::After, "With the patch".into(), 0)));
         assert_eq!(read("Before   After   Change"), None);
         assert_eq!(read("with more words than any label would ever have here"), None);
     }

@@ -20,6 +20,8 @@ struct Places {
 /// Column names and places of one heading.
 struct Heading {
     names: Vec<String>,
+    /// Units in brackets, for columns that have one.
+    units: Vec<Option<String>>,
     places: Vec<Option<Places>>,
     lines: usize,
 }
@@ -80,15 +82,32 @@ fn heading(lines: &[Line<'_>]) -> Option<Heading> {
             if own.is_empty() { over.to_owned() } else { own.to_owned() }
         };
         let names = (0..cells.len()).map(name).collect();
-        return Some(Heading { names, places, lines: index + 1 });
+        let units = cells.iter().map(|cell| bracketed_unit(cell)).collect();
+        return Some(Heading { names, units, places, lines: index + 1 });
     }
     None
 }
 
+/// The unit in `Before / After (s) / Delta`.
+fn bracketed_unit(cell: &str) -> Option<String> {
+    cell.split('(').skip(1).take(4).find_map(|part| {
+        let inner = part.split(')').next()?.trim();
+        metric_name::is_unit(inner).then(|| inner.to_owned())
+    })
+}
+
 /// `(Before / After / Delta)`.
 fn places(cell: &str) -> Option<Places> {
-    let inner = cell.trim().trim_end_matches(')');
-    let inner = inner.split_once('(').map_or(inner, |(_, inside)| inside);
+    let inner = match cell.trim().split_once('(') {
+        Some((_, inside))
+            if inside.contains(" / ") && !cell.trim_start().starts_with(char::is_alphabetic) =>
+        {
+            inside
+        }
+        Some((_, inside)) if inside.trim_end().ends_with(')') && inside.matches('/').count() > 1 => inside,
+        _ => cell,
+    };
+    let inner = inner.trim().trim_end_matches(')');
     let parts: Vec<&str> = inner.split('/').map(str::trim).collect();
     if parts.len() < 2 || parts.len() > 6 {
         return None;
@@ -128,7 +147,11 @@ fn row_claims(
             .into_iter()
             .filter(|t| !t.is_empty())
             .collect();
-        if let Some(finding) = cell_claim(cell, place, &context.join(" | "), line) {
+        if let Some(mut finding) = cell_claim(cell, place, &context.join(" | "), line) {
+            let stated = heading.and_then(|h| h.units.get(at).cloned().flatten());
+            if let (None, Some(unit)) = (&finding.metric.unit, stated) {
+                finding.metric = metric_name::metric(&finding.metric.name, Some(&unit));
+            }
             found.push(finding);
         }
     }
@@ -150,7 +173,7 @@ fn cell_claim(cell: &[&[Token]], place: Option<Places>, name: &str, line: &Line<
     let guessed = place.unwrap_or(Places { before: 0, after: 1 });
     let (before, unit) = values.get(guessed.before)?.clone();
     let (after, after_unit) = values.get(guessed.after)?.clone();
-    let unit = after_unit.or(unit).or_else(|| unit_in(name));
+    let unit = after_unit.or(unit).or_else(|| metric_name::unit_in(name));
     let side = |label: &str, value: Printed| Measured { label: label.to_owned(), value, deviation: None };
     let metric = metric_name::metric(name, unit.as_deref());
     let mut finding = Finding::new(Format::SlashCells, metric, delta.clone())
@@ -185,13 +208,6 @@ fn cell_claim(cell: &[&[Token]], place: Option<Places>, name: &str, line: &Line<
         }
     }
     Some(finding)
-}
-
-/// `(s)` or `(MB/s)` in a column's name.
-fn unit_in(name: &str) -> Option<String> {
-    let open = name.rfind('(')?;
-    let inner = name[open + 1..].split(')').next()?.trim();
-    metric_name::is_unit(inner).then(|| inner.to_owned())
 }
 
 fn signed_number(cell: &[&[Token]]) -> Option<Delta> {

@@ -3,14 +3,16 @@
 
 use crate::patch::claim::{Delta, Deviation, DeviationKind, Format};
 use crate::patch::lines::Line;
-use crate::patch::token::Kind;
+use crate::patch::token::{Kind, Token};
 
 use super::finding::NamedValue;
-use super::{fio, memtier, quantity, sysbench, time};
+use super::{client, fio, memtier, quantity, runs, sysbench, time, tool};
 
 /// Values at the head of the lines, and how many lines they took.
 pub(crate) fn read(lines: &[Line<'_>]) -> Option<(usize, Vec<NamedValue>)> {
-    fio::values(lines)
+    tool::values(lines)
+        .or_else(|| fio::values(lines))
+        .or_else(|| client::values(lines))
         .or_else(|| memtier::values(lines))
         .or_else(|| sysbench::values(lines))
         .or_else(|| time::values(lines))
@@ -28,7 +30,8 @@ fn is_deviation(name: &str) -> bool {
 fn is_skipped(name: &str) -> bool {
     let lower = name.to_lowercase();
     let last = lower.rsplit(' ').next().unwrap_or("").trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    ["min", "max", "samples", "per", "count", "minimum", "maximum"].contains(&last.as_str())
+    ["min", "max", "samples", "per", "count", "minimum", "maximum", "p", "t", "df", "z"]
+        .contains(&last.as_str())
 }
 
 fn is_runs(name: &str) -> bool {
@@ -63,6 +66,10 @@ pub(crate) fn plain(line: &Line<'_>, from: usize, to: usize) -> Option<Vec<Named
             at = read.next;
             continue;
         }
+        if let Some(behind) = remark(tokens, at) {
+            at = behind;
+            continue;
+        }
         match token.kind {
             Kind::Word => {
                 words += 1;
@@ -76,11 +83,18 @@ pub(crate) fn plain(line: &Line<'_>, from: usize, to: usize) -> Option<Vec<Named
     }
     let readable = !found.is_empty() && found.len() <= 12 && words <= 8 + 2 * found.len();
     let trailing = name_start.map_or(0, |start| tokens.len() - start);
-    (readable && trailing <= 4).then_some(found)
+    (readable && trailing <= 4).then(|| runs::collapse(found, 3))
+}
+
+/// The end of a bracket that holds words only, such as `(without connecting)`.
+fn remark(tokens: &[Token], at: usize) -> Option<usize> {
+    let words = tokens.get(at).filter(|t| t.is_symbol('(')).map(|_| &tokens[at + 1..])?;
+    let close = words.iter().take(12).position(|t| t.kind != Kind::Word)?;
+    (close > 1 && words[close].is_symbol(')')).then_some(at + close + 2)
 }
 
 /// A number that a bracket opens and closes, such as `(1)`, says nothing.
-fn is_parenthetical(tokens: &[crate::patch::token::Token], at: usize) -> bool {
+fn is_parenthetical(tokens: &[Token], at: usize) -> bool {
     at > 0 && tokens[at - 1].is_symbol('(') && tokens.get(at + 1).is_some_and(|t| t.is_symbol(')'))
 }
 

@@ -9,7 +9,7 @@ const WORSE: &[&str] =
 const UP: &[&str] = &["increas", "higher", "rise", "rises", "grow", "grew", "raises", "raised", "more"];
 const DOWN: &[&str] = &[
     "decreas", "reduc", "drop", "declin", "lower", "less", "fewer", "cut", "cuts", "shrink", "shrank",
-    "saves", "saving",
+    "saves", "saving", "down",
 ];
 /// Nouns that name what was measured.
 const NOUNS: &[&str] = &[
@@ -57,6 +57,15 @@ const NULL: &[&str] = &[
     "no change",
     "no regression",
     "no difference",
+    "any difference",
+    "any regression",
+    "any change in performance",
+    "stays the same",
+    "stay the same",
+    "stays almost the same",
+    "stay almost the same",
+    "remains the same",
+    "remain the same",
     "almost identical",
     "nearly identical",
     "is identical",

@@ -61,6 +61,9 @@ impl Job {
             }
         }
         let Some((name, value)) = text.split_once(':') else { return false };
+        // The robot's old form was a sentence: `in testcase: …`, `on test machine: …`.
+        let name =
+            ["in testcase", "on test machine"].iter().find(|old| **old == name).map_or(name, |old| &old[3..]);
         // One word in common English is no sign of a job by itself.
         let started = !self.fields.is_empty() || matches!(name, "testcase" | "test machine" | "commit");
         if !KEYS.contains(&name) || !started || value.len() > 300 || value.trim().is_empty() {

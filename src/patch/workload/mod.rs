@@ -32,7 +32,8 @@ pub(crate) enum Found {
 /// Reads the command line at the head of the lines and how many lines it took.
 pub(crate) fn command(lines: &[Line<'_>], flat: bool) -> Option<(Found, usize)> {
     let head = lines.first()?;
-    if !setup::may_start_command(head.text) {
+    // A line such as `perf stat -r 10 ./x, before:` heads results.
+    if !setup::may_start_command(head.text) || head.text.ends_with(':') {
         return None;
     }
     let (text, taken) = argv::join_continued(lines.iter().map(|line| line.text));
