@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::kernel::KernelCommand;
+use super::simulate::arguments::SimulateArguments;
 use crate::report::ReportPart;
 use crate::units::{Bytes, Nanos, Percent};
 
@@ -38,6 +39,8 @@ pub enum Command {
     /// Kernels as arms: build them from a tree and patches, list them, boot them
     #[command(subcommand)]
     Kernel(KernelCommand),
+    /// Run the reclaim model alone: a stream or an experiment, kernels, policies, patches
+    Simulate(Box<SimulateArguments>),
     /// The tool against known truth
     #[command(subcommand)]
     Selftest(SelftestCommand),

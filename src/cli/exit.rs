@@ -6,6 +6,10 @@ use crate::analyze::AnalyzeError;
 use crate::campaign::CampaignError;
 use crate::config::ConfigError;
 use crate::host::HostError;
+use crate::model::flag::UnknownFlag;
+use crate::model::stream::spec::SpecError;
+use crate::model::stream::trace::TraceError;
+use crate::predict::scenario::NotModelled;
 use crate::store::StoreError;
 use crate::target::TargetError;
 use crate::target::kernel::KernelError;
@@ -64,10 +68,24 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// Options that do not go together, said in full.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+/// Errors of what a user asked the model for.
+fn is_wrong_request(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<UsageError>()
+        || cause.is::<SpecError>()
+        || cause.is::<UnknownFlag>()
+        || cause.is::<NotModelled>()
+        || cause.is::<TraceError>()
+}
+
 /// The exit code of an expected error; what is not known is a bug's.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
-        if cause.is::<ConfigError>() {
+        if cause.is::<ConfigError>() || is_wrong_request(cause) {
             return Exit::Usage;
         }
         match (cause.downcast_ref::<TargetError>(), cause.downcast_ref::<KernelError>()) {

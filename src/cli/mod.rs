@@ -17,6 +17,7 @@ mod report;
 mod run;
 mod selftest;
 mod signals;
+mod simulate;
 mod status;
 mod term;
 mod trial;
@@ -79,6 +80,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
         Command::Clean => clean::main(),
         Command::Patch(command) => patch::main(&command),
         Command::Kernel(command) => kernel::main(&command),
+        Command::Simulate(arguments) => simulate::main(&arguments),
         Command::Selftest(command) => selftest::main(&command),
         Command::Trial(arguments) => trial::main(&arguments),
         Command::KeepFixture(arguments) => {

@@ -27,7 +27,7 @@ pub struct Recording {
 
 impl Recording {
     /// Takes at most `limit` accesses off a stream.
-    pub fn of(stream: &mut impl Stream, limit: usize) -> Self {
+    pub fn of(stream: &mut (impl Stream + ?Sized), limit: usize) -> Self {
         let mut accesses = Vec::new();
         while accesses.len() < limit && stream.next_batch(&mut accesses) > 0 {}
         accesses.truncate(limit);

@@ -218,7 +218,10 @@ impl<P: Policy> Run<P> {
             }
             outcomes.push(before.outcome(&phase.name, &self.snapshot()));
         }
-        self.sample();
+        let last = self.series.rows.last().map(|(accesses, _)| *accesses);
+        if last != Some(self.machine.kernel.core.accesses) {
+            self.sample();
+        }
         self.finish(outcomes, out_of_memory)
     }
 

@@ -41,7 +41,7 @@ pub enum Validation {
 /// A name that is no version or no policy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NameError {
-    #[error("{0:?} is not a modelled kernel; write one of 6.1, 6.12, 6.14-posted, 6.14, 7.2")]
+    #[error("{0:?} is not a modelled kernel; write one of 6.1, 6.12, 6.14-posted, 6.14-merged, 7.2")]
     Version(String),
     #[error("{0:?} is not a reclaim policy; write classic or mglru")]
     Policy(String),
@@ -56,7 +56,7 @@ impl Version {
             Version::K61 => "6.1",
             Version::K612 => "6.12",
             Version::K614Posted => "6.14-posted",
-            Version::K614Merged => "6.14",
+            Version::K614Merged => "6.14-merged",
             Version::K72 => "7.2",
         }
     }
@@ -93,6 +93,7 @@ impl FromStr for Version {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
+        let text = if text == "6.14" { "6.14-merged" } else { text };
         let found = Version::ALL.into_iter().find(|v| v.name() == text);
         found.ok_or_else(|| NameError::Version(text.to_owned()))
     }

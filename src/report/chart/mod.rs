@@ -11,6 +11,7 @@
 mod claim;
 mod counter_lines;
 mod counters;
+mod curve;
 mod distribution;
 mod error;
 mod forest;
@@ -27,6 +28,7 @@ mod sequential;
 mod theme;
 mod variance;
 
+pub use curve::curve_charts;
 pub use error::ChartError;
 pub use gallery::{Chart, Gallery, Source, gallery};
 pub use history::history_charts;
