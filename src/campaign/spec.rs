@@ -2,7 +2,7 @@
 
 use super::schedule::trial_seed;
 use crate::config::workload::Workload;
-use crate::config::{Plan, PlanArm, PlanWorkload};
+use crate::config::{Plan, PlanArm, PlanWorkload, SampleSection};
 use crate::store::{Manifest, SCHEMA, TrialId, TrialSpec};
 use crate::units::Nanos;
 
@@ -36,7 +36,10 @@ pub(super) fn trial_spec(
         swap: plan.swap().cloned(),
         environment: plan.environment().clone(),
         knobs: arm.knobs.clone(),
-        sample: plan.sample().clone(),
+        sample: SampleSection {
+            enabled: plan.sample().enabled && arm.section.sampled,
+            ..plan.sample().clone()
+        },
         kernel: None,
         deadline: plan.schedule().deadline.unwrap_or_else(|| deadline(&workload.workload)),
         no_progress: plan.schedule().no_progress,

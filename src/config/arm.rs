@@ -50,6 +50,18 @@ pub struct ArmSection {
     /// Known patches of the reclaim model that this arm stands for, for forecasts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub model_flags: Vec<String>,
+    /// Whether kernel counters are sampled in this arm's trials, where `[sample]`
+    /// does so: two arms that differ in this alone measure what sampling costs.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub sampled: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 fn running_kernel() -> String {
@@ -124,7 +136,8 @@ fn control_is_equal(arms: &[ArmSection], i: usize, key: &str, problems: &mut Vec
         && arm.patches == baseline.patches
         && arm.memcg == baseline.memcg
         && arm.knobs == baseline.knobs
-        && arm.kernel_arguments == baseline.kernel_arguments;
+        && arm.kernel_arguments == baseline.kernel_arguments
+        && arm.sampled == baseline.sampled;
     if arm.role == Some(ArmRole::Control) && !same {
         problems.push(Problem::new(
             format!("{key}.role"),

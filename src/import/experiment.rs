@@ -234,6 +234,7 @@ fn arms(setting: &Setting, request: &ImportRequest, assumed: &mut Vec<String>) -
         knobs: Default::default(),
         kernel_arguments: None,
         model_flags: Vec::new(),
+        sampled: true,
     };
     (arm("before", Vec::new()), arm("after", request.patches.clone()))
 }
