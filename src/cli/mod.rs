@@ -33,6 +33,7 @@ pub use exit::Exit;
 
 use crate::exec::enter;
 use crate::target::{self, guest};
+use crate::units::with_causes;
 use crate::workload::driver;
 
 /// Parses the command line and runs the command it names.
@@ -51,7 +52,7 @@ pub fn main() -> ExitCode {
     match dispatch(std::env::args_os()) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("run-bench: {error:#}");
+            eprintln!("run-bench: {}", with_causes(error.as_ref()));
             exit::of_error(&error).into()
         }
     }

@@ -19,7 +19,7 @@ use crate::store::{
     CounterChange, PhaseSpan, SCHEMA, SeriesWriter, TrialFolder, TrialOutcome, TrialRecord, TrialSpec,
     Version, Violation,
 };
-use crate::units::Nanos;
+use crate::units::{Nanos, with_causes};
 use crate::workload::{self, Context, Marks, Phase, WorkloadError};
 
 /// The phase whose counters and time are the trial's result.
@@ -108,8 +108,8 @@ fn set_up_outcome(error: &HostError) -> TrialOutcome {
         | HostError::NotDelegated { .. }
         | HostError::InternalProcesses { .. }
         | HostError::Privilege { .. }
-        | HostError::Refused { .. } => TrialOutcome::Unsupported { reason: error.to_string() },
-        _ => TrialOutcome::Failed { stage: "set-up".to_owned(), message: error.to_string() },
+        | HostError::Refused { .. } => TrialOutcome::Unsupported { reason: with_causes(error) },
+        _ => TrialOutcome::Failed { stage: "set-up".to_owned(), message: with_causes(error) },
     }
 }
 
@@ -247,12 +247,12 @@ fn workload_outcome(error: &WorkloadError, oom: Option<Violation>, cancelled: bo
             TrialOutcome::Unsupported { reason: reason.clone() }
         }
         (WorkloadError::Exec(error), _) if error.is_missing_program() => {
-            TrialOutcome::Unsupported { reason: error.to_string() }
+            TrialOutcome::Unsupported { reason: with_causes(error) }
         }
         (error, Some(mut violation)) => {
-            violation.evidence = format!("{}; {error}", violation.evidence);
+            violation.evidence = format!("{}; {}", violation.evidence, with_causes(error));
             TrialOutcome::Invalid { violations: vec![violation] }
         }
-        (error, None) => TrialOutcome::Failed { stage: "workload".to_owned(), message: error.to_string() },
+        (error, None) => TrialOutcome::Failed { stage: "workload".to_owned(), message: with_causes(error) },
     }
 }

@@ -4,12 +4,14 @@
 //! counts [`Pages`], times [`Nanos`], relative changes [`Percent`].
 
 mod bytes;
+mod chain;
 mod cpu_set;
 mod error;
 mod nanos;
 mod percent;
 
 pub use bytes::{Bytes, PAGE_SIZE, Pages};
+pub use chain::with_causes;
 pub use cpu_set::CpuSet;
 pub use error::UnitError;
 pub use nanos::Nanos;

@@ -130,6 +130,17 @@ async fn a_command_is_timed_and_its_output_read() {
 }
 
 #[tokio::test]
+async fn a_command_runs_on_the_processors_of_the_server() {
+    let mut site = Site::new();
+    site.environment.server_cpus = Some("0".parse().expect("a set"));
+    let metrics = vec![rate(Source::Regex("(?m)^Cpus_allowed_list:\\s*(?<value>[0-9]+)$".to_owned()))];
+    let config = script("grep Cpus_allowed_list /proc/self/status", metrics);
+    let outcome = command::run(&config, &site.context()).await.expect("it runs");
+    // More than one processor would not be a number.
+    assert_eq!(value(&outcome, "command.rate"), 0.0);
+}
+
+#[tokio::test]
 async fn a_command_that_fails_is_invalid_and_not_slow() {
     let site = Site::new();
     let outcome = command::run(&script("echo broken >&2; exit 3", Vec::new()), &site.context()).await;

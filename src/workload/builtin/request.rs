@@ -1,7 +1,6 @@
 //! The request to a driver and its answer, both JSON.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use super::DriverFault;
 use super::Work;
 use super::crew;
 use super::crew::TaskOrder;
+use crate::config::Role;
 use crate::exec;
 use crate::exec::Command;
 use crate::exec::Output;
@@ -93,8 +93,8 @@ fn read<Q: DeserializeOwned, W: DeserializeOwned>(
 pub(crate) struct Call<'a> {
     /// The driver's name, also for messages.
     pub(crate) driver: &'static str,
-    /// The cgroups that it joins at its start.
-    pub(crate) cgroups: &'a [PathBuf],
+    /// Whose place it takes; with none it stays outside the limited cgroups, beside the server.
+    pub(crate) role: Option<Role>,
     pub(crate) deadline: Duration,
     /// What the driver is executed by, such as an entry into a name space.
     pub(crate) prefix: &'a [OsString],
@@ -111,9 +111,10 @@ pub(crate) async fn call<Q: Serialize, R: DeserializeOwned>(
     argv.extend([ctx.own_executable.into(), driver::NAME.into(), call.driver.into(), text.into()]);
     let mut command = Command::new("").deadline(call.deadline);
     command.argv = argv;
-    command.cgroups = call.cgroups.to_vec();
-    command.die_with_parent = true;
-    command.enter = Some(ctx.own_executable.to_owned());
+    ctx.place(&mut command, call.role.unwrap_or(Role::Server));
+    if call.role.is_none() {
+        command.cgroups.clone_from(&ctx.unconfined);
+    }
     let output = exec::run(&command, ctx.cancel).await?;
     if output.ended == exec::Ended::Cancelled {
         return Err(WorkloadError::Cancelled);

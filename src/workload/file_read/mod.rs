@@ -82,7 +82,7 @@ pub async fn run(config: &FileReadWorkload, ctx: &Context<'_>) -> Result<Outcome
         pin: false,
     };
     let deadline = warm_up + measure * 2 + Duration::from_secs(60);
-    let call = Call { driver: DRIVER, cgroups: ctx.cgroups(Role::Server), deadline, prefix: &[] };
+    let call = Call { driver: DRIVER, role: Some(Role::Server), deadline, prefix: &[] };
     let request = Request { crew, work };
     let called = builtin::call::<_, Answer>(ctx, call, &request);
     let plan = [("warm-up", warm_up), ("measure", measure)];

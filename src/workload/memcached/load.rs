@@ -90,9 +90,7 @@ impl Generator {
             Generator::Memtier(tool) => memtier::command(&tool.path, spec, &context.raw.join(&json))?,
             Generator::Builtin => builtin(spec, name, context)?,
         };
-        command.cgroups = context.cgroups(Role::Client).to_vec();
-        command.enter = Some(context.own_executable.to_path_buf());
-        command.die_with_parent = true;
+        context.place(&mut command, Role::Client);
         command.deadline = deadline(spec);
         command.no_progress = Some(NO_PROGRESS);
         let argv: Vec<String> = command.argv.iter().map(|a| a.to_string_lossy().into_owned()).collect();

@@ -58,9 +58,7 @@ impl Server {
         let program = context.tools.find(ToolName::Memcached)?;
         let (endpoint, folder) = endpoint(config.socket, context)?;
         let mut command = Command::new(program).args(arguments(config, &endpoint)?);
-        command.cgroups = context.cgroups(Role::Server).to_vec();
-        command.enter = Some(context.own_executable.to_path_buf());
-        command.die_with_parent = true;
+        context.place(&mut command, Role::Server);
         let mut running = spawn(&command).await?;
         let first = wait_until_ready(&mut running, &endpoint, context).await?;
         let settings = ask(&endpoint, |admin| admin.stats("settings")).await?;

@@ -50,7 +50,7 @@ pub(super) async fn run(
     let request = Request { crew, work: StreamWork { transport, message: config.message.map(|m| m.0) } };
     let deadline = WARM_UP + measure * 2 + Duration::from_secs(60);
     let prefix = network.prefix(ctx);
-    let call = Call { driver: stream::DRIVER, cgroups: ctx.cgroups(Role::Server), deadline, prefix: &prefix };
+    let call = Call { driver: stream::DRIVER, role: Some(Role::Server), deadline, prefix: &prefix };
     let plan = [("warm-up", WARM_UP), ("measure", measure)];
     let called = builtin::call::<_, Answer>(ctx, call, &request);
     let (answer, output) = phases::during(ctx.marks, &plan, called).await.map_err(unsupported)?;

@@ -86,7 +86,7 @@ pub async fn run(config: &ReclaimProbeWorkload, ctx: &Context<'_>) -> Result<Out
     let work = u128::from(config.size.0) * 4 * u128::from(config.repetitions + 1) / u128::from(SLOWEST);
     let deadline = Duration::from_secs(60 + u64::try_from(work).unwrap_or(u64::MAX / 4));
     // It joins the cgroup by itself, once it has taken memory that is not to be charged there.
-    let call = Call { driver: DRIVER, cgroups: &ctx.unconfined, deadline, prefix: &[] };
+    let call = Call { driver: DRIVER, role: None, deadline, prefix: &[] };
     ctx.marks.enter("measure");
     let called = builtin::call::<_, Answer>(ctx, call, &request).await;
     ctx.marks.leave();

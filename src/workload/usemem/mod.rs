@@ -66,7 +66,7 @@ pub async fn run(config: &UsememWorkload, ctx: &Context<'_>) -> Result<Outcome, 
     let touched = u128::from(pages.0) * u128::from(config.processes) * u128::from(config.passes);
     let longest = touched * u128::from(PAGE_SIZE) / u128::from(SLOWEST);
     let deadline = Duration::from_secs(60 + u64::try_from(longest).unwrap_or(u64::MAX / 4));
-    let call = Call { driver: DRIVER, cgroups: ctx.cgroups(Role::Server), deadline, prefix: &[] };
+    let call = Call { driver: DRIVER, role: Some(Role::Server), deadline, prefix: &[] };
     ctx.marks.enter("measure");
     let called = builtin::call::<_, Answer>(ctx, call, &Request { crew, work }).await;
     ctx.marks.leave();

@@ -77,7 +77,7 @@ pub(super) async fn run(config: &WillItScaleWorkload, ctx: &Context<'_>) -> Resu
     let work = CaseWork { case: config.case, folder: config.folder.clone(), shared: shared.clone() };
     let crew = Crew { tasks, shape, timing: Timing::Interval { warm_up, measure }, pin: true };
     let deadline = warm_up + measure * 2 + Duration::from_secs(60);
-    let call = Call { driver: DRIVER, cgroups: ctx.cgroups(Role::Server), deadline, prefix: &[] };
+    let call = Call { driver: DRIVER, role: Some(Role::Server), deadline, prefix: &[] };
     let _cleaner = Removed(shared);
     let plan = [("warm-up", warm_up), ("measure", measure)];
     let request = Request { crew, work };
