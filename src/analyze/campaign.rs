@@ -11,6 +11,7 @@ use super::difference::{self, ArmDifference};
 use super::error::AnalyzeError;
 use super::noise::{self, NoiseNote};
 use super::variance::{self, VarianceByLevel};
+use super::verdict::Verdict;
 use crate::campaign::History;
 use crate::config::{AnalysisSection, ArmRole, ClaimSource, Plan};
 use crate::metric::MetricDefinition;
@@ -92,6 +93,9 @@ pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError
     for i in 0..comparisons.len() {
         if comparisons[i].role == ArmRole::Candidate {
             comparisons[i].layout_spread = noise::layout_spread(&comparisons[i], &comparisons);
+            if let Some(reason) = noise::equal_arms_moved_as_far(&comparisons[i], &comparisons) {
+                (comparisons[i].verdict, comparisons[i].reason) = (Verdict::Unresolved, reason);
+            }
         }
     }
     let differences = difference::between_arms(&plan, &records);

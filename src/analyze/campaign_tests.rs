@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::analyze::Verdict;
+use crate::analyze::detectable;
 use crate::analyze::fixture::{EXPERIMENT, campaign, noisy};
 use crate::store::CounterChange;
 
@@ -35,7 +36,32 @@ fn no_change_is_equivalent_when_quiet_and_unresolved_when_noisy() {
     assert_eq!(deciding(&verdicts(EXPERIMENT, 1.0, 0.002)).verdict, Verdict::Equivalent);
     let noisy = verdicts(EXPERIMENT, 1.0, 0.05);
     assert_eq!(deciding(&noisy).verdict, Verdict::Unresolved);
-    assert!(deciding(&noisy).reason.contains("see"), "{}", deciding(&noisy).reason);
+    let (reason, result) =
+        (&deciding(&noisy).reason, deciding(&noisy).result.as_ref().expect("enough blocks"));
+    let seen = detectable(result.detectable.expect("noise was measured"));
+    assert!(reason.ends_with(&format!("8 blocks with this noise see {seen} or more")), "{reason}");
+}
+
+#[test]
+fn a_change_no_larger_than_that_of_equal_arms_is_none() {
+    let results = tempfile::tempdir().expect("a folder");
+    let moved = |factor: f64| {
+        move |block, position, arm: &str| {
+            let factor = if arm == "a" {
+                1.0
+            } else if arm == "b" {
+                factor
+            } else {
+                1.05
+            };
+            Some(noisy(1000.0, factor, 0.003, (block, position)))
+        }
+    };
+    let analysed = |name, factor| analyze(&campaign(results.path(), name, EXPERIMENT, &moved(factor)));
+    let alike = analysed("alike", 1.04).expect("analysed");
+    assert_eq!(deciding(&alike).verdict, Verdict::Unresolved, "{}", deciding(&alike).reason);
+    assert!(deciding(&alike).reason.contains("equal arms"), "{}", deciding(&alike).reason);
+    assert_eq!(deciding(&analysed("larger", 1.2).expect("analysed")).verdict, Verdict::Better);
 }
 
 #[test]

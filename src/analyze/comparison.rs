@@ -273,7 +273,7 @@ fn verdict(result: &ComparisonResult, p: f64, analysis: &AnalysisSection) -> (Ve
     }
     let seen = result
         .detectable
-        .map_or(String::new(), |d| format!("; {n} blocks with this noise see {d:.1} or more", d = show(d)));
+        .map_or(String::new(), |d| format!("; {n} blocks with this noise see {} or more", detectable(d)));
     if excludes_zero && p <= analysis.alpha {
         return (
             Verdict::Unresolved,
@@ -292,6 +292,11 @@ fn verdict(result: &ComparisonResult, p: f64, analysis: &AnalysisSection) -> (Ve
     )
 }
 
-fn show(percent: Percent) -> String {
+/// A change that could have been seen; beyond tenfold the number says nothing.
+pub fn detectable(percent: Percent) -> String {
+    if percent.0.abs() < 1000.0 { show(percent) } else { "no change below 1000%".to_owned() }
+}
+
+pub(super) fn show(percent: Percent) -> String {
     format!("{:.2}%", percent.0.abs())
 }

@@ -24,7 +24,7 @@ mod verdict;
 
 pub use campaign::{ArmLine, CampaignAnalysis, InvalidTrial, analyze};
 pub use claim::{ClaimCheck, ClaimVerdict};
-pub use comparison::{ArmValues, Comparison, ComparisonResult, IntervalKind, TrialValue};
+pub use comparison::{ArmValues, Comparison, ComparisonResult, IntervalKind, TrialValue, detectable};
 pub use counters::{COUNTER_RATE, CounterComparison};
 pub use difference::ArmDifference;
 pub use error::AnalyzeError;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, show};
 use super::difference::ArmDifference;
 use super::steadiness;
 use super::verdict::Verdict;
@@ -90,16 +90,38 @@ pub(super) fn layout_spread(comparison: &Comparison, all: &[Comparison]) -> Opti
         .max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
+/// Why a change that was found is none: arms that are equal were found to differ
+/// by as much, so whatever moved them may have moved the candidate.
+pub(super) fn equal_arms_moved_as_far(comparison: &Comparison, all: &[Comparison]) -> Option<String> {
+    let found = |c: &Comparison| matches!(c.verdict, Verdict::Better | Verdict::Worse);
+    let control = control_of(comparison, all).filter(|c| found(comparison) && found(c))?;
+    let (low, high) = control.result.as_ref()?.interval?;
+    let reach = Percent(low.0.abs().max(high.0.abs()));
+    (comparison.result.as_ref()?.estimate.0.abs() <= reach.0).then(|| {
+        format!(
+            "a change was measured, but equal arms ({} and {}) were measured to differ too, by up to {}",
+            control.baseline.arm,
+            control.candidate.arm,
+            show(reach)
+        )
+    })
+}
+
+/// The equal arm that was measured with the same metric.
+fn control_of<'a>(comparison: &Comparison, all: &'a [Comparison]) -> Option<&'a Comparison> {
+    all.iter().find(|c| {
+        let same = c.workload == comparison.workload && c.metric.id == comparison.metric.id;
+        c.role == ArmRole::Control && same
+    })
+}
+
 /// A change smaller than what equal arms may differ by here.
 fn wide_floor(comparison: &Comparison, all: &[Comparison]) -> Option<NoiseNote> {
     let found = matches!(comparison.verdict, Verdict::Better | Verdict::Worse);
     if comparison.role != ArmRole::Candidate || !found {
         return None;
     }
-    let control = all.iter().find(|c| {
-        let same = c.workload == comparison.workload && c.metric.id == comparison.metric.id;
-        c.role == ArmRole::Control && same
-    })?;
+    let control = control_of(comparison, all)?;
     let (low, high) = control.result.as_ref()?.interval?;
     let floor = low.0.abs().max(high.0.abs());
     let size = comparison.result.as_ref()?.estimate.0.abs();

@@ -1,7 +1,7 @@
 //! The sentences that all reports share.
 
 use super::number::{p_value, share};
-use crate::analyze::{CampaignAnalysis, ClaimCheck, Comparison, IntervalKind, Verdict};
+use crate::analyze::{CampaignAnalysis, ClaimCheck, Comparison, IntervalKind, Verdict, detectable};
 use crate::config::ArmRole;
 use crate::metric::Direction;
 use crate::units::Percent;
@@ -111,8 +111,8 @@ fn equals(p: &str) -> String {
 
 /// What this campaign could have seen.
 pub fn resolution(comparison: &Comparison) -> Option<String> {
-    let detectable = comparison.result.as_ref()?.detectable?;
-    Some(format!("could have resolved {:.2}% (90% power)", detectable.0.abs()))
+    let found = comparison.result.as_ref()?.detectable?;
+    Some(format!("could have resolved {} (90% power)", detectable(found)))
 }
 
 /// What equal arms differ by, for the metric of a comparison.
