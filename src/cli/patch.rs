@@ -1,13 +1,13 @@
 //! `run-bench patch`: what a mail claims, whether its arithmetic holds, and a
 //! ready experiment. The mail is data: nothing in it is executed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 
 use super::arguments::{ImportArguments, MailArguments, PatchCommand};
 use super::exit::Exit;
-use crate::import::{self, ImportRequest};
+use crate::import::{self, ImportRequest, TreeRequest};
 use crate::patch::{self, Document};
 use crate::store::{create_private_folder, write_atomically};
 
@@ -58,22 +58,23 @@ fn audit(arguments: &MailArguments) -> anyhow::Result<Exit> {
 
 fn import(arguments: &ImportArguments) -> anyhow::Result<Exit> {
     let (bytes, document) = read(&arguments.mail)?;
-    let mut request = ImportRequest { claim: arguments.claim.clone(), ..ImportRequest::default() };
-    if arguments.kernel_tree.is_some() {
-        request.base = arguments.base.clone();
-        request.patches = write_patches(arguments, &bytes, &document)?;
-    }
+    let tree = arguments.kernel_tree.as_deref().map(|tree| prepare_tree(tree, arguments, &bytes, &document));
+    let request = ImportRequest { claim: arguments.claim.clone(), tree: tree.transpose()? };
     let imported = import::import(&document, &request)?;
     for line in &imported.assumed {
-        eprintln!("assumed: {line}");
+        eprintln!("assumed: {}", line);
     }
     for line in &imported.unsupported {
-        eprintln!("unsupported: {line}");
+        eprintln!("unsupported: {}", line);
     }
     match &arguments.out {
         Some(path) => {
             write_atomically(path, imported.text.as_bytes())?;
             println!("{}", path.display());
+            eprintln!(
+                "next: run-bench plan {0} --scale auto, then run-bench run {0} --scale auto",
+                path.display()
+            );
         }
         None => print!("{}", imported.text),
     }
@@ -81,19 +82,30 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<Exit> {
 }
 
 /// Puts the diffs beside the experiment, as files for the arms.
-fn write_patches(
+fn prepare_tree(
+    tree: &Path,
     arguments: &ImportArguments,
     bytes: &[u8],
     document: &Document,
-) -> anyhow::Result<Vec<PathBuf>> {
+) -> anyhow::Result<TreeRequest> {
+    let absolute =
+        |path: &Path| std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()));
+    if !tree.exists() {
+        anyhow::bail!("the kernel tree {} does not exist; give the folder of a checkout", tree.display());
+    }
     let beside = arguments.out.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty());
-    let folder = beside.unwrap_or(Path::new(".")).join("patches");
+    let folder = absolute(&beside.unwrap_or(Path::new(".")).join("patches"))?;
     create_private_folder(&folder)?;
-    let mut paths = Vec::new();
+    let mut patches = Vec::new();
     for file in import::patch_files(bytes, document)? {
         let path = folder.join(&file.name);
         write_atomically(&path, file.text.as_bytes())?;
-        paths.push(path);
+        patches.push((file.number, path));
     }
-    Ok(paths)
+    Ok(TreeRequest {
+        tree: absolute(tree)?.display().to_string(),
+        has_revisions: tree.join(".git").exists() || tree.join("objects").is_dir(),
+        base: arguments.base.clone(),
+        patches,
+    })
 }

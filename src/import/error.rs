@@ -12,9 +12,13 @@ pub enum ImportError {
     #[error("the mail has no claim {id:?}; it has {known}. Choose one with --claim")]
     UnknownClaim { id: String, known: String },
     #[error(
-        "claim {id} ({metric}) cannot be run here: {reason}. Choose another with --claim; `patch show` lists them"
+        "claim {id} ({metric}) cannot be run here: {reason}. `patch show` lists all claims; choose another with --claim"
     )]
     NotRunnable { id: String, metric: String, reason: String },
+    #[error(
+        "none of the mail's {claims} claims can be run here: {reasons}. `patch show` lists them; choose one with --claim to see its reason, or write the experiment by hand"
+    )]
+    NoneRunnable { claims: usize, reasons: String },
     #[error(
         "the experiment made from claim {id} is not valid: {problems}. Write the experiment by hand from what `patch show` prints"
     )]

@@ -1,16 +1,17 @@
 //! One claim of a mail as an experiment: its workload, limits, swap, arms and
 //! question, with what had to be assumed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::config::workload::WorkloadSection;
 use crate::config::{
-    self, AnalysisSection, ArmSection, ClaimSource, ConfigError, Experiment, Limit, MemcgSection, Role,
-    SwapSection, Workload as Ours,
+    self, AnalysisSection, ClaimSource, ConfigError, Experiment, Limit, MemcgSection, Role, SwapSection,
+    Workload as Ours,
 };
 use crate::patch::{self, ArithmeticVerdict, Claim, Document, Setting, SwapKind, Workload};
 use crate::units::{Bytes, Percent};
 
+use super::arms::{self, TreeRequest};
 use super::error::ImportError;
 use super::metric::{ImportedMetric, imported_metric};
 use super::workload::{self, Translated};
@@ -21,10 +22,8 @@ use super::{noise, render};
 pub struct ImportRequest {
     /// The claim's id; the first that can be run when absent.
     pub claim: Option<String>,
-    /// Patch files of the arm "after", relative to the experiment.
-    pub patches: Vec<PathBuf>,
-    /// The revision the patches apply to, when the mail does not say or a tree is at hand.
-    pub base: Option<String>,
+    /// A kernel tree and the patches of the mail, for arms that are built.
+    pub tree: Option<TreeRequest>,
 }
 
 /// An experiment made from a mail.
@@ -44,16 +43,12 @@ pub struct Imported {
 /// Makes an experiment from a claim.
 pub fn import(document: &Document, request: &ImportRequest) -> Result<Imported, ImportError> {
     let claim = choose(document, request)?;
-    let prepared = prepare(document, claim).map_err(|reason| ImportError::NotRunnable {
-        id: claim.id.clone(),
-        metric: claim.metric.name.clone(),
-        reason,
-    })?;
+    let prepared = prepare(document, claim).map_err(|reason| refusal(document, claim, request, reason))?;
     let Prepared { setting, translated, metric } = prepared;
     let mut assumed = translated.assumed;
     let arithmetic = patch::check_arithmetic(claim);
     let claimed = arithmetic.claimed_raw.filter(|c| c.is_finite() && *c > -90.0 && *c < 1000.0);
-    let (baseline, candidate) = arms(setting, request, &mut assumed);
+    let (target, baseline, candidate) = arms::arms(document, claim, setting, request, &mut assumed);
     let experiment = Experiment {
         schema: config::SCHEMA,
         title: title(document, claim),
@@ -74,13 +69,29 @@ pub fn import(document: &Document, request: &ImportRequest) -> Result<Imported, 
             alpha: 0.05,
             effect: claimed.filter(|c| *c != 0.0).map(|c| Percent(round(c, 4))),
         },
-        target: Default::default(),
+        target,
     };
     remarks(claim, &arithmetic, &mut assumed);
     let unsupported: Vec<String> = setting.commands.iter().flat_map(|c| c.unsupported.clone()).collect();
     let text = render::commented(&experiment, claim, &assumed, &unsupported);
     accept(&text, claim)?;
     Ok(Imported { experiment, text, claim: claim.id.clone(), assumed, unsupported })
+}
+
+/// Why the claim cannot be run; where none was asked for, no other can either.
+fn refusal(document: &Document, claim: &Claim, request: &ImportRequest, reason: String) -> ImportError {
+    let (id, metric) = (claim.id.clone(), claim.metric.name.clone());
+    if request.claim.is_some() || document.claims.len() == 1 {
+        return ImportError::NotRunnable { id, metric, reason };
+    }
+    let mut reasons: Vec<String> = Vec::new();
+    for other in document.claims.iter().take(200) {
+        let Err(reason) = prepare(document, other) else { continue };
+        if !reasons.contains(&reason) && reasons.len() < 4 {
+            reasons.push(reason);
+        }
+    }
+    ImportError::NoneRunnable { claims: document.claims.len(), reasons: reasons.join("; ") }
 }
 
 /// The text must read back as a valid experiment, whatever the mail held.
@@ -140,6 +151,7 @@ fn title(document: &Document, claim: &Claim) -> String {
 fn source(document: &Document, claim: &Claim, setting: &Setting, metric: &ImportedMetric) -> ClaimSource {
     let plain = |text: &String| text.chars().filter(|c| !c.is_control()).take(200).collect::<String>();
     let value = |side: &Option<patch::Measured>| side.as_ref().map(|m| m.value.value * metric.factor);
+    let stated = document.stated_base(claim.message);
     let programs: Vec<&str> = setting.commands.iter().map(|c| c.workload.name()).collect();
     ClaimSource {
         mail: document.mails.get(claim.message).map(|m| plain(&m.headers.subject)).filter(|s| !s.is_empty()),
@@ -148,7 +160,7 @@ fn source(document: &Document, claim: &Claim, setting: &Setting, metric: &Import
         after: value(&claim.after),
         runs: claim.runs.as_ref().map(|r| r.count),
         machine: setting.machine.as_ref().map(plain),
-        kernel: setting.kernel_base.as_ref().map(plain),
+        kernel: setting.kernel_base.as_ref().map(plain).or_else(|| stated.map(|base| base.commit.to_owned())),
         swap: setting.swap.as_ref().and_then(|s| s.kind).map(|kind| swap_name(kind).to_owned()),
         driver: programs.last().map(|p| (*p).to_owned()),
     }
@@ -208,37 +220,6 @@ fn swap(setting: &Setting, assumed: &mut Vec<String>) -> Option<SwapSection> {
     Some(SwapSection { kind, size, algorithm: None })
 }
 
-/// The base kernel and the patched one. Without patches both are the running kernel.
-fn arms(setting: &Setting, request: &ImportRequest, assumed: &mut Vec<String>) -> (ArmSection, ArmSection) {
-    let stated = setting.kernel_base.as_ref().filter(|k| k.bytes().all(|b| b.is_ascii_graphic()));
-    let kernel = match request.base.as_ref().or(stated) {
-        Some(base) => base.clone(),
-        None if request.patches.is_empty() => {
-            assumed.push("no base kernel is stated and no patch is at hand: both arms are the running kernel until you name others".to_owned());
-            "running".to_owned()
-        }
-        None => {
-            assumed.push("the base kernel is not stated; the tree's HEAD is taken".to_owned());
-            "HEAD".to_owned()
-        }
-    };
-    if request.patches.is_empty() && kernel != "running" {
-        assumed.push("no patch is at hand: add patches = [\"…\"] to the arm \"after\"".to_owned());
-    }
-    let arm = |name: &str, patches: Vec<PathBuf>| ArmSection {
-        name: name.to_owned(),
-        role: None,
-        kernel: kernel.clone(),
-        patches,
-        memcg: None,
-        knobs: Default::default(),
-        kernel_arguments: None,
-        model_flags: Vec::new(),
-        sampled: true,
-    };
-    (arm("before", Vec::new()), arm("after", request.patches.clone()))
-}
-
 fn section(workload: Ours) -> WorkloadSection {
     let mut section = WorkloadSection::default();
     match workload {
@@ -271,12 +252,6 @@ fn remarks(claim: &Claim, arithmetic: &patch::Arithmetic, assumed: &mut Vec<Stri
     }
     if claim.is_ambiguous() {
         assumed.push("the claim can be read in more than one way; the first reading is taken".to_owned());
-    }
-    if claim.baseline == patch::Baseline::Unstated || claim.baseline == patch::Baseline::PreviousPatch {
-        assumed.push(
-            "before may be the series up to the previous patch: give the arm \"before\" those patches if so"
-                .to_owned(),
-        );
     }
     if let noise::NoiseCheck::Checked(found) = noise::check_noise(claim, arithmetic.claimed_raw)
         && let Some(needed) = found.runs_needed

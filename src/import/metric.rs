@@ -35,7 +35,7 @@ fn of_workload(workload: &Workload, name: &str, unit: &str) -> Option<(&'static 
         Workload::WillItScale(_) => will_it_scale(name),
         Workload::Usemem(_) => bytes_per_second(unit).map(|f| ("usemem.bytes_per_sec", f)),
         Workload::KernelBuild(_) => command_time(name, unit),
-        Workload::Sysbench(_) => None,
+        Workload::Sysbench(_) | Workload::Other { .. } => None,
     }
 }
 

@@ -6,6 +6,7 @@
 //!                 ─▶ experiment (commented TOML that `plan` accepts)
 //! ```
 
+mod arms;
 mod audit;
 mod audit_text;
 mod error;
@@ -17,6 +18,7 @@ mod render;
 mod show_text;
 mod workload;
 
+pub use arms::TreeRequest;
 pub use audit::{AUDIT_SCHEMA, AuditReport, AuditedClaim, audit_report};
 pub use audit_text::{audit_mail_text, audit_table};
 pub use error::ImportError;

@@ -8,6 +8,8 @@ use super::error::ImportError;
 /// One patch file to write beside the experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatchFile {
+    /// Its place in the series, from 1.
+    pub number: u32,
     /// Letters, digits, `-` and `.`, with the number in front.
     pub name: String,
     pub text: String,
@@ -19,7 +21,7 @@ pub fn patch_files(input: &[u8], document: &Document) -> Result<Vec<PatchFile>, 
     let refuse = |reason: &str| ImportError::NoPatch { reason: reason.to_owned() };
     let diffs = extract_diffs(input).map_err(|error| refuse(&error.to_string()))?;
     let newest = document.mails.iter().map(|m| m.subject.version).max().unwrap_or(1);
-    let mut found: Vec<(u32, PatchFile)> = Vec::new();
+    let mut found: Vec<PatchFile> = Vec::new();
     for (mail, text) in document.mails.iter().zip(diffs) {
         if mail.subject.version != newest || mail.subject.reply || text.is_empty() {
             continue;
@@ -32,15 +34,15 @@ pub fn patch_files(input: &[u8], document: &Document) -> Result<Vec<PatchFile>, 
         }
         let number = mail.subject.part.unwrap_or(1);
         let name = format!("{number:04}-{}.patch", file_word(&mail.subject.title));
-        if !found.iter().any(|(n, _)| *n == number) {
-            found.push((number, PatchFile { name, text }));
+        if !found.iter().any(|file| file.number == number) {
+            found.push(PatchFile { number, name, text });
         }
     }
     if found.is_empty() {
         return Err(refuse("no mail of it carries a diff of its own"));
     }
-    found.sort_by_key(|(number, _)| *number);
-    Ok(found.into_iter().map(|(_, file)| file).collect())
+    found.sort_by_key(|file| file.number);
+    Ok(found)
 }
 
 /// A title as one word of a file name.

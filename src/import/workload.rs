@@ -45,10 +45,17 @@ pub(super) fn translate(workloads: &[&Workload]) -> Result<Translated, String> {
         Some(Workload::WillItScale(run)) => Ours::WillItScale(will_it_scale(run, &mut assumed)?),
         Some(Workload::Usemem(run)) => Ours::Usemem(usemem(run, &mut assumed)),
         Some(Workload::KernelBuild(build)) => Ours::Command(kernel_build(build, &mut assumed)),
-        Some(Workload::Sysbench(_)) => return Err("no workload of ours stands for sysbench".to_owned()),
+        Some(found @ (Workload::Sysbench(_) | Workload::Other { .. })) => return Err(no_twin(found.name())),
         _ => return Err("the mail gives no command line for it".to_owned()),
     };
     Ok(Translated { workload, assumed })
+}
+
+fn no_twin(program: &str) -> String {
+    let known = program.chars().filter(|c| !c.is_control()).collect::<String>();
+    format!(
+        "no workload of ours stands for {known}; [workload.command] runs any program of yours and takes metrics from its output"
+    )
 }
 
 /// A stated value, or ours with a sentence about it.

@@ -11,7 +11,7 @@ use super::error::PatchError;
 use super::lines::{self, Line};
 use super::series::{self, Series};
 use super::subject::Subject;
-use super::tags::Tag;
+use super::tags::{self, Tag};
 use super::walk::{self, Harvest};
 use super::workload::Setting;
 use super::{grammar, limits};
@@ -39,6 +39,30 @@ pub struct Document {
     pub series: Vec<Series>,
     pub settings: Vec<Setting>,
     pub claims: Vec<Claim>,
+}
+
+/// What `git format-patch --base` says of the tree a series applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatedBase<'a> {
+    pub commit: &'a str,
+    /// Patches between that commit and the series, which the mails do not carry.
+    pub prerequisites: usize,
+}
+
+impl Document {
+    /// The base commit stated in a message, else in another of its version and total.
+    pub fn stated_base(&self, message: usize) -> Option<StatedBase<'_>> {
+        let subject = &self.mails.get(message)?.subject;
+        let of = |mail: &'_ MailSummary| {
+            mail.subject.version == subject.version && mail.subject.total == subject.total
+        };
+        let mut near = self.mails[message..=message].iter().chain(self.mails.iter().filter(|mail| of(mail)));
+        near.find_map(|mail| {
+            let named = |name: &'static str| mail.tags.iter().filter(move |tag| tag.name == name);
+            let commit = named(tags::BASE_COMMIT).next()?.value.as_str();
+            Some(StatedBase { commit, prerequisites: named(tags::PREREQUISITE).count() })
+        })
+    }
 }
 
 /// Reads a mail or mailbox: carriers, series, settings and claims.

@@ -37,7 +37,7 @@ pub use claim::{
     Runs, Scope, Span, Statistic, Wording,
 };
 pub use diff::{Diff, FileDiff, Hunk};
-pub use document::{Document, MailSummary, extract_diffs, read};
+pub use document::{Document, MailSummary, StatedBase, extract_diffs, read};
 pub use error::PatchError;
 pub use printed::{Printed, Sign};
 pub use series::{Part, Series};

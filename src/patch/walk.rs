@@ -214,6 +214,10 @@ impl Walker<'_> {
                 }
                 let index = self.setting_for_more();
                 let setting = &mut self.harvest.settings[index];
+                // `redis-benchmark -n 1000 in a 2G memcg`: words behind the command.
+                if let Some(said) = workload::sentence(self.lines[at].text) {
+                    setting.fill(&said);
+                }
                 // A load may use the server above; any other program is a test of its own.
                 let load = matches!(command.workload, workload::Workload::Memtier(_));
                 if !load {

@@ -21,8 +21,34 @@ pub fn read_messages(input: &[u8]) -> Result<Vec<Message>, PatchError> {
     let mut messages = read_verbatim(input)?;
     for message in &mut messages {
         message.body = address::drop_addresses(&message.body);
+        let mut changed = make_plain(&mut message.body, &['\n', '\t']);
+        changed |= make_plain(&mut message.headers.subject, &[]);
+        for text in [&mut message.headers.author, &mut message.headers.date].into_iter().flatten() {
+            changed |= make_plain(text, &[]);
+        }
+        for attachment in &mut message.attachments {
+            attachment.name = address::drop_addresses(&attachment.name);
+            changed |= make_plain(&mut attachment.name, &[]) | make_plain(&mut attachment.media_type, &[]);
+        }
+        if changed {
+            message.notes.push("control characters were replaced by spaces".to_owned());
+        }
     }
     Ok(messages)
+}
+
+/// Replaces what a terminal would obey: control characters and marks that turn
+/// the direction of writing. True when there were any.
+fn make_plain(text: &mut String, kept: &[char]) -> bool {
+    let obeyed = |c: char| {
+        let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
+        (c.is_control() && !kept.contains(&c)) || turns
+    };
+    let found = text.contains(obeyed);
+    if found {
+        *text = text.replace(obeyed, " ");
+    }
+    found
 }
 
 /// As [`read_messages`], with the body as it was sent: for diffs, which must apply.
@@ -157,6 +183,21 @@ mod tests {
         assert!(matches!(read_messages(&[0; 64]), Err(PatchError::Binary { .. })));
         let large = vec![b'a'; limits::INPUT_BYTES + 1];
         assert!(matches!(read_messages(&large), Err(PatchError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn nothing_reaches_a_terminal_as_a_command() {
+        let mail = b"From: \x1b[2JAda <a@b.c>\nSubject: =?utf-8?q?=1B=5D0=3Bx=07=0A?= [PATCH] \xe2\x80\xaex\n\nBefore: \x1b[31m1 s\x9b\x7f\n\tAfter: 2 s\x08\n";
+        let message = &read_messages(mail).expect("a mail")[0];
+        let all = format!(
+            "{}{}{:?}",
+            message.body.replace(['\n', '\t'], ""),
+            message.headers.subject,
+            message.headers
+        );
+        assert!(!all.contains(|c: char| c.is_control() || c == '\u{202e}'), "{all:?}");
+        assert!(message.notes.iter().any(|n| n.contains("control")), "{:?}", message.notes);
+        assert_eq!(message.headers.author.as_deref(), Some(" [2JAda"));
     }
 
     #[test]

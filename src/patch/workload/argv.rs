@@ -64,6 +64,7 @@ pub(crate) fn skip_wrappers(words: &[String]) -> &[String] {
         let Some(first) = rest.first() else { return rest };
         let skipped = match first.as_str() {
             "$" | "sudo" | "time" | "nohup" | "exec" | "do" => 1,
+            "perf" if rest.get(1).is_some_and(|w| w == "stat") => 2 + options_of_wrapper("perf", &rest[2..]),
             "taskset" | "nice" | "ionice" | "cgexec" | "numactl" | "systemd-run" | "env" | "chrt"
             | "setsid" => 1 + options_of_wrapper(first, &rest[1..]),
             word if is_assignment(word) => 1,
@@ -79,6 +80,7 @@ fn options_of_wrapper(name: &str, rest: &[String]) -> usize {
         "taskset" => option == "-c" || option == "-p",
         "numactl" => ["-N", "-m", "-C", "-i", "-l"].contains(&option),
         "nice" => option == "-n",
+        "perf" => ["-r", "-e", "-o", "-C"].contains(&option),
         "ionice" => option == "-c" || option == "-n",
         "cgexec" => option == "-g",
         "systemd-run" => option == "-p" || option == "--property",

@@ -3,8 +3,9 @@
 
 use crate::patch::lines::Line;
 
+use super::flags;
 use super::setting::Setting;
-use super::typed::{Command, WillItScaleRun, Workload};
+use super::typed::{Command, NetperfRun, WillItScaleRun, Workload};
 
 const KEYS: &[&str] = &[
     "testcase",
@@ -92,13 +93,21 @@ impl Job {
     pub(crate) fn setting(&self) -> Option<Setting> {
         let case = self.get("testcase")?;
         let text = |name: &str| self.get(name).map(str::to_owned);
-        let commands = if case == "will-it-scale" {
-            let run = WillItScaleRun { test: text("test"), mode: text("mode"), tasks: text("nr_task") };
-            let workload = Workload::WillItScale(run);
-            vec![Command { workload, unsupported: Vec::new(), replaced: Vec::new(), inherited: false }]
-        } else {
-            Vec::new()
+        let workload = match case {
+            "will-it-scale" => Workload::WillItScale(WillItScaleRun {
+                test: text("test"),
+                mode: text("mode"),
+                tasks: text("nr_task"),
+            }),
+            "netperf" => Workload::Netperf(NetperfRun {
+                test: text("test"),
+                duration: self.get("runtime").and_then(flags::duration),
+                pairs: self.get("nr_threads").and_then(|n| n.parse().ok()),
+            }),
+            other => Workload::Other { program: other.chars().take(60).collect() },
         };
+        let commands =
+            vec![Command { workload, unsupported: Vec::new(), replaced: Vec::new(), inherited: false }];
         let parameters =
             self.fields.iter().filter(|(name, _)| !matches!(name.as_str(), "url" | "patch link"));
         Some(Setting {

@@ -3,6 +3,7 @@
 
 mod argv;
 mod flags;
+mod inline;
 mod job;
 mod phrases;
 mod setting;

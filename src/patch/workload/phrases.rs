@@ -6,6 +6,7 @@ use crate::patch::token::{self, Kind, Token};
 use crate::units::Bytes;
 
 use super::flags;
+use super::inline;
 use super::setting::{Setting, Swap, SwapKind};
 use super::typed::{Command, KernelBuild, NetperfRun, Workload};
 
@@ -198,7 +199,7 @@ impl Words<'_> {
 
     /// Workloads in words: `SCTP_STREAM_MANY test case of netperf … with 64-pair`, `make -j96`.
     fn workloads(&self) -> Vec<Command> {
-        let mut found = Vec::new();
+        let mut found = inline::commands(self.text);
         let tests = [
             "SCTP_STREAM",
             "TCP_STREAM",
@@ -211,7 +212,8 @@ impl Words<'_> {
         ];
         let test =
             self.tokens.iter().map(|t| t.text(self.text)).find(|w| tests.iter().any(|t| w.starts_with(t)));
-        if let Some(test) = test.filter(|t| t.len() < 40) {
+        let named = found.iter().any(|c| matches!(c.workload, Workload::Netperf(_)));
+        if let Some(test) = test.filter(|t| t.len() < 40 && !named) {
             found.push(command(Workload::Netperf(NetperfRun {
                 test: Some(test.to_owned()),
                 duration: None,

@@ -95,8 +95,7 @@ impl Setting {
 
     /// Adds a command; one of the same program replaces a carried-over one.
     pub(crate) fn add(&mut self, command: Command) {
-        let name = command.workload.name();
-        self.commands.retain(|c| !(c.inherited && c.workload.name() == name));
+        self.commands.retain(|c| !(c.inherited && c.workload.name() == command.workload.name()));
         if self.commands.len() < 64 {
             self.commands.push(command);
         }

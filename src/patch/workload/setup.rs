@@ -4,6 +4,7 @@
 use super::argv;
 use super::flags;
 use super::setting::{Setting, Swap, SwapKind};
+use super::tools;
 use crate::units::Bytes;
 
 const PROGRAMS: &[&str] = &[
@@ -53,7 +54,11 @@ pub(crate) fn may_start_command(line: &str) -> bool {
     let assignment = word
         .split_once('=')
         .is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'));
-    PROGRAMS.contains(&name) || name.ends_with("_processes") || name.ends_with("_threads") || assignment
+    PROGRAMS.contains(&name)
+        || tools::OTHERS.contains(&name)
+        || name.ends_with("_processes")
+        || name.ends_with("_threads")
+        || assignment
 }
 
 /// What a set-up line says of the setting.

@@ -115,6 +115,39 @@ const SYSBENCH: &[Flag] = &[
 
 const WILL_IT_SCALE: &[Flag] = &[(&["-t"], Value), (&["-s"], Value), (&["-n"], Nothing), (&["-m"], Nothing)];
 
+/// Benchmarks that are told apart from ours, so that their results are not taken for ours.
+pub(super) const OTHERS: &[&str] = &[
+    "hackbench",
+    "stress-ng",
+    "schbench",
+    "redis-benchmark",
+    "pgbench",
+    "dbench",
+    "tbench",
+    "ebizzy",
+    "iperf",
+    "iperf3",
+    "io_uring",
+    "kernbench",
+    "lat_syscall",
+    "will-it-scale",
+    "unixbench",
+    "Run",
+    "stream",
+    "ycsb",
+    "filebench",
+    "sockperf",
+    "cyclictest",
+    "mmtests",
+];
+
+/// Whether a program is one whose command lines are read inside sentences. `make`
+/// is too common a word.
+pub(super) fn is_known(name: &str) -> bool {
+    let ours = ["memcached", "memtier_benchmark", "fio", "netperf", "usemem", "sysbench"];
+    ours.contains(&name) || OTHERS.contains(&name)
+}
+
 /// The typed workload of a command; `None` for a program we do not read.
 /// `flat` ends the options at the first word, where a line lost its newlines.
 pub(crate) fn read(program: &str, arguments: &[String], flat: bool) -> Option<(Workload, Parsed)> {
@@ -124,6 +157,11 @@ pub(crate) fn read(program: &str, arguments: &[String], flat: bool) -> Option<(W
     if let Some(test) = process_suffix.filter(|test| !test.is_empty()) {
         let parsed = parse(WILL_IT_SCALE, flat);
         return Some((will_it_scale(test, name.ends_with("_threads"), &parsed), parsed));
+    }
+    let bench = name == "perf" && arguments.first().is_some_and(|a| a == "bench");
+    if bench || OTHERS.contains(&name) {
+        let program = if bench { "perf bench".to_owned() } else { name.to_owned() };
+        return Some((Workload::Other { program }, Parsed::default()));
     }
     let (workload, parsed) = match name {
         "memcached" => with(memcached, parse(MEMCACHED, flat)),

@@ -115,11 +115,15 @@ pub enum Workload {
     Usemem(UsememRun),
     KernelBuild(KernelBuild),
     Sysbench(SysbenchRun),
+    /// A benchmark that no workload of ours stands for.
+    Other {
+        program: String,
+    },
 }
 
 impl Workload {
     /// The program's name.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Workload::Memcached(_) => "memcached",
             Workload::Memtier(_) => "memtier_benchmark",
@@ -129,6 +133,7 @@ impl Workload {
             Workload::Usemem(_) => "usemem",
             Workload::KernelBuild(_) => "kernel build",
             Workload::Sysbench(_) => "sysbench",
+            Workload::Other { program } => program,
         }
     }
 }
