@@ -215,6 +215,8 @@ pub struct ImportArguments {
 pub enum SelftestCommand {
     /// Coverage, false alarms and published figures of the statistics
     Stats(StatsSelftestArguments),
+    /// The reclaim model against a running User-Mode Linux kernel, counter by counter
+    Model(ModelSelftestArguments),
 }
 
 #[derive(Debug, Args)]
@@ -227,6 +229,20 @@ pub struct StatsSelftestArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ModelSelftestArguments {
+    /// A User-Mode Linux kernel with brd, ext4 and MGLRU: a name in the cache of
+    /// `run-bench kernel build`, or the path of an image
+    #[arg(long, value_name = "NAME")]
+    pub kernel: String,
+    /// Parts of the names of the cells to run; all when absent
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub cells: Vec<String>,
+    /// Where the table is written, too
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

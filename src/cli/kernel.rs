@@ -237,7 +237,7 @@ fn made_of(kernel: &BuiltKernel) -> String {
 }
 
 /// The image that a name means; trees have to be built first.
-async fn image(name: &str) -> anyhow::Result<KernelImage> {
+pub(super) async fn image(name: &str) -> anyhow::Result<KernelImage> {
     let unresolved = |why: &str| KernelError::Unresolved { name: name.to_owned(), why: why.to_owned() };
     let path = match KernelPlaces::of_host(None)?.find(name, false)? {
         KernelName::Image(path) => path,

@@ -21,6 +21,7 @@ mod simulate;
 mod status;
 mod term;
 mod trial;
+mod validate;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         // Hidden entries of child processes come first: they know no options.
         Some(name) if name == enter::NAME => return enter::main(arguments),
         Some(name) if name == driver::NAME => return driver::main(arguments),
+        Some(name) if name == validate::replay::NAME => return validate::replay::main(arguments),
         _ => {}
     }
     if let Some(rest) = guest::arguments(std::env::args_os().skip(1)) {

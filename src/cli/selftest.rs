@@ -7,6 +7,7 @@ use crate::stats::selftest::SelfTest;
 pub fn main(command: &SelftestCommand) -> anyhow::Result<Exit> {
     match command {
         SelftestCommand::Stats(arguments) => stats(arguments),
+        SelftestCommand::Model(arguments) => super::validate::main(arguments),
     }
 }
 

@@ -36,7 +36,7 @@ pub struct SimulateArguments {
     pub experiment: Option<PathBuf>,
     #[command(flatten)]
     pub fit: FitArguments,
-    /// The accesses: cyclic, sequential, uniform, zipf:S, moving:N, fio-zipf:T[:JOBS], memtier:P:P|R:R,
+    /// The accesses: cyclic, sequential, uniform, zipf:S, mixed:S, moving:N, fio-zipf:T[:JOBS], memtier:P:P|R:R,
     /// usemem[:TASKS], pread2[:TASKS], guard:NAME
     #[arg(long, conflicts_with = "trace")]
     pub stream: Option<StreamSpec>,

@@ -34,10 +34,13 @@ pub struct Classic {
     flushed: Flushed,
 }
 
-/// Statistics as `lruvec_page_state` reads them: those of the last flush.
+/// Statistics as `lruvec_page_state` reads them: those of the last flush, which
+/// comes at whole multiples of the interval. Before the first, all are 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Flushed {
+    /// The flush after the one that sizes, and activations, were read at.
     next: u64,
+    next_activate: u64,
     pub(super) sizes: LruSizes,
     pub(super) activate: [u64; 2],
 }
@@ -73,19 +76,16 @@ impl Classic {
     }
 
     pub(super) fn flushed(&mut self, core: &Core) -> Flushed {
-        let due = core.platform.stats_flush.is_none_or(|_| core.accesses >= self.flushed.next);
-        if due {
-            // Activations are counted for the memcg that the lists belong to.
-            let next = core.accesses + core.platform.stats_flush.unwrap_or(0);
-            self.flushed = Flushed { next, sizes: self.sizes(), activate: self.flushed.activate };
+        if is_due(core, &mut self.flushed.next) {
+            self.flushed.sizes = self.sizes();
         }
         self.flushed
     }
 
     /// WORKINGSET_ACTIVATE by type, as of the last flush.
     pub(super) fn flushed_activate(&mut self, core: &Core, memcg: usize) -> [u64; 2] {
-        let counters = &core.memcgs[memcg].counters;
-        if core.platform.stats_flush.is_none() || core.accesses >= self.flushed.next {
+        if is_due(core, &mut self.flushed.next_activate) {
+            let counters = &core.memcgs[memcg].counters;
             self.flushed.activate = [
                 counters.get(Counter::WorkingsetActivateAnon),
                 counters.get(Counter::WorkingsetActivateFile),
@@ -111,6 +111,17 @@ impl Classic {
     }
 }
 
+/// Whether statistics were flushed since they were read last.
+#[inline]
+fn is_due(core: &Core, next: &mut u64) -> bool {
+    let Some(interval) = core.platform.stats_flush else { return true };
+    if core.accesses < *next {
+        return false;
+    }
+    *next = (core.accesses / interval.max(1) + 1).saturating_mul(interval.max(1));
+    true
+}
+
 impl Policy for Classic {
     fn new(core: &mut Core) -> Self {
         Classic {
@@ -121,7 +132,10 @@ impl Policy for Classic {
             file_cost: 0,
             nonresident_age: 0,
             refaults: [0; 2],
-            flushed: Flushed::default(),
+            flushed: {
+                let first = core.platform.stats_flush.unwrap_or(0);
+                Flushed { next: first, next_activate: first, ..Flushed::default() }
+            },
         }
     }
 

@@ -13,7 +13,7 @@ use super::{
     FioEngine, FioError, FioPattern, FioStream, FioWorkload, KeyOrder, MemcachedStream, MemcachedWorkload,
     Pattern, PreadStream, SyntheticStream, SyntheticWorkload, UsememStream,
 };
-use crate::model::access::{Access, Region, RegionKind, Stream};
+use crate::model::access::{Access, AccessKind, Region, RegionKind, Stream};
 use crate::units::{Bytes, Pages};
 
 const MEMTIER_VALUE: Bytes = Bytes::kib(1);
@@ -22,11 +22,12 @@ const MEMTIER_PIPELINE: u32 = 8;
 const SLAB_PAGES: u32 = 256;
 
 /// What [`StreamSpec`] reads, for help texts.
-pub const SPEC_FORMS: [(&str, &str); 10] = [
+pub const SPEC_FORMS: [(&str, &str); 11] = [
     ("cyclic", "from the first page to the last, again and again"),
     ("sequential", "every page once, from first to last"),
     ("uniform", "all pages alike"),
     ("zipf:S", "by rank to the power -S, ranks in random order"),
+    ("mixed:S", "half anonymous memory, written, and half a file, read; zipf over both"),
     ("moving:N", "a zipf set that moves on N times by its own size"),
     ("fio-zipf:T[:JOBS]", "fio's own zipf generator, a file for each job (read by system calls)"),
     ("memtier:P:P|R:R", "memcached's slabs under memtier's SETs of 1 KiB, 32 connections"),
@@ -42,6 +43,7 @@ pub enum StreamSpec {
     Sequential,
     Uniform,
     Zipf { exponent: f64 },
+    Mixed { exponent: f64 },
     Moving { phases: u32 },
     FioZipf { theta: f64, jobs: u32 },
     Memtier { order: KeyOrder },
@@ -88,6 +90,7 @@ impl StreamRequest {
             StreamSpec::Sequential => self.synthetic(Pattern::Cyclic, u64::from(all).min(self.accesses)),
             StreamSpec::Uniform => self.synthetic(Pattern::Uniform, self.accesses),
             StreamSpec::Zipf { exponent } => self.synthetic(Pattern::Zipf { exponent }, self.accesses),
+            StreamSpec::Mixed { exponent } => Box::new(Written { stream: self.mixed(exponent) }),
             StreamSpec::Moving { phases } => {
                 let each = self.accesses.div_ceil(u64::from(phases));
                 let moving = SyntheticWorkload::moving(self.kind, all / phases, phases, each, self.seed);
@@ -123,6 +126,14 @@ impl StreamRequest {
     fn of_workload(&self, workload: SyntheticWorkload) -> Box<dyn Stream> {
         let write_percent = self.write_percent;
         Box::new(SyntheticStream::new(SyntheticWorkload { write_percent, ..workload }))
+    }
+
+    fn mixed(&self, exponent: f64) -> Box<dyn Stream> {
+        let half = self.pages / 2;
+        let pattern = Pattern::Zipf { exponent };
+        let one = SyntheticWorkload::single(RegionKind::Anon, 2 * half, pattern, self.accesses, self.seed);
+        let regions = vec![Region::new(0, half, RegionKind::Anon), Region::new(half, half, RegionKind::File)];
+        self.of_workload(SyntheticWorkload { regions, ..one })
     }
 
     fn fio(&self, theta: f64, jobs: u32) -> FioWorkload {
@@ -162,9 +173,10 @@ impl StreamSpec {
     /// What its pages are, where the stream itself says.
     pub fn own_kind(self) -> Option<RegionKind> {
         match self {
-            StreamSpec::Memtier { .. } | StreamSpec::Usemem { .. } | StreamSpec::Guard { .. } => {
-                Some(RegionKind::Anon)
-            }
+            StreamSpec::Mixed { .. }
+            | StreamSpec::Memtier { .. }
+            | StreamSpec::Usemem { .. }
+            | StreamSpec::Guard { .. } => Some(RegionKind::Anon),
             StreamSpec::Pread2 { .. } => Some(RegionKind::Shmem),
             _ => None,
         }
@@ -180,6 +192,7 @@ impl StreamSpec {
 
     fn least_pages(self) -> u32 {
         match self {
+            StreamSpec::Mixed { .. } => 2,
             StreamSpec::Moving { phases } => phases,
             StreamSpec::FioZipf { jobs, .. } => 2 * jobs,
             StreamSpec::Usemem { tasks } => u32::from(tasks),
@@ -195,6 +208,7 @@ impl fmt::Display for StreamSpec {
             StreamSpec::Sequential => f.write_str("sequential"),
             StreamSpec::Uniform => f.write_str("uniform"),
             StreamSpec::Zipf { exponent } => write!(f, "zipf:{exponent}"),
+            StreamSpec::Mixed { exponent } => write!(f, "mixed:{exponent}"),
             StreamSpec::Moving { phases } => write!(f, "moving:{phases}"),
             StreamSpec::FioZipf { theta, jobs } => write!(f, "fio-zipf:{theta}:{jobs}"),
             StreamSpec::Memtier { order: KeyOrder::Parallel } => f.write_str("memtier:P:P"),
@@ -230,6 +244,7 @@ fn parse(name: &str, rest: Option<&str>) -> Option<StreamSpec> {
         ("sequential", None) => StreamSpec::Sequential,
         ("uniform", None) => StreamSpec::Uniform,
         ("zipf", Some(rest)) => StreamSpec::Zipf { exponent: positive(rest)? },
+        ("mixed", Some(rest)) => StreamSpec::Mixed { exponent: positive(rest)? },
         ("moving", Some(rest)) => StreamSpec::Moving { phases: whole(rest)?.into() },
         ("fio-zipf", Some(rest)) => {
             let (theta, jobs) = rest.split_once(':').unwrap_or((rest, "1"));
@@ -245,6 +260,26 @@ fn parse(name: &str, rest: Option<&str>) -> Option<StreamSpec> {
         }
         _ => return None,
     })
+}
+
+/// A stream whose loads from memory are stores.
+struct Written {
+    stream: Box<dyn Stream>,
+}
+
+impl Stream for Written {
+    fn regions(&self) -> &[Region] {
+        self.stream.regions()
+    }
+
+    fn next_batch(&mut self, out: &mut Vec<Access>) -> usize {
+        let before = out.len();
+        let count = self.stream.next_batch(out);
+        for access in out[before..].iter_mut().filter(|access| access.kind == AccessKind::MapRead) {
+            access.kind = AccessKind::MapWrite;
+        }
+        count
+    }
 }
 
 /// A stream that ends after so many accesses.
@@ -289,6 +324,7 @@ mod tests {
             "uniform",
             "zipf:0.99",
             "moving:4",
+            "mixed:0.9",
             "fio-zipf:0.5:16",
             "memtier:P:P",
             "memtier:R:R",
@@ -309,7 +345,12 @@ mod tests {
             let last = regions.last().expect("a region").end();
             assert!(out.iter().all(|a| a.page < last), "{text}");
             if let Some(kind) = request.spec.own_kind() {
-                assert!(text.starts_with("guard") || regions.iter().all(|r| r.kind == kind), "{text}");
+                assert!(
+                    text.starts_with("guard")
+                        || text.starts_with("mixed")
+                        || regions.iter().all(|r| r.kind == kind),
+                    "{text}"
+                );
             }
         }
     }

@@ -86,6 +86,8 @@ pub struct SyntheticStream {
     draw: Option<Draw>,
     /// Pages touched before.
     known: Vec<bool>,
+    /// Page of the last `read(2)`, all of them through one open file.
+    last_read: Option<u32>,
 }
 
 impl SyntheticStream {
@@ -93,7 +95,7 @@ impl SyntheticStream {
         let random = Xoshiro256PlusPlus::seed_from_u64(workload.seed);
         let pages = workload.regions.last().map_or(0, Region::end);
         let known = vec![false; pages as usize];
-        SyntheticStream { workload, random, phase: 0, done: 0, draw: None, known }
+        SyntheticStream { workload, random, phase: 0, done: 0, draw: None, known, last_read: None }
     }
 
     /// Read or write of a page, by what backs it.
@@ -102,6 +104,10 @@ impl SyntheticStream {
         let at = regions.partition_point(|r| r.end() <= page);
         let first = !std::mem::replace(&mut self.known[page as usize], true);
         match (regions[at].kind, write) {
+            // The kernel remembers where the last read of an open file ended.
+            (RegionKind::File, false) if self.last_read.replace(page) == Some(page) => {
+                AccessKind::FileReadAgain
+            }
             (RegionKind::File, false) => AccessKind::FileRead,
             (RegionKind::File, true) => AccessKind::FileWrite,
             (RegionKind::Anon, false) if first => AccessKind::MapWrite,

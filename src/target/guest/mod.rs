@@ -11,6 +11,7 @@ mod supervise;
 
 pub use console::{Alarm, AlarmKind};
 pub use init::{NAME, arguments, main};
+pub use mounts::PROGRAM;
 pub use parcel::{ParcelError, file as parcel_file, unpack};
 pub use protocol::{
     Carrier, Job, JobEnd, Module, OUT, PARCEL, REQUEST, Request, SCHEMA, STDERR, STDOUT, Stage,

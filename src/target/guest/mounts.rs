@@ -13,7 +13,7 @@ use rustix::mount::MountFlags;
 use super::init::HOME;
 
 /// Our program, whatever hides the place it was started from.
-pub(super) const PROGRAM: &str = "/run/run-bench/run-bench";
+pub const PROGRAM: &str = "/run/run-bench/run-bench";
 
 struct Mount {
     filesystem: &'static str,
