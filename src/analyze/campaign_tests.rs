@@ -143,6 +143,12 @@ fn a_claim_is_held_against_the_interval() {
     assert_eq!(with_claim("+9.0%", "Example CPU"), ClaimVerdict::Refuted);
     assert_eq!(with_claim("+5.0%", "Another CPU"), ClaimVerdict::SeenHere);
     assert_eq!(with_claim("-5.0%", "Another CPU"), ClaimVerdict::NotSeenHere);
+    let alike = EXPERIMENT
+        .replace("memcg = { limit = \"80MiB\" }", "")
+        .replace("[memcg]", "claim = \"+5%\"\n[memcg]");
+    let check = verdicts(&alike, 1.05, 0.005).claim.expect("a claim");
+    assert_eq!(check.verdict, ClaimVerdict::NotTested);
+    assert!(check.reason.contains("\"b\" is set up like the baseline"), "{}", check.reason);
 }
 
 /// Writes a campaign of ten thousand trials with counters, to measure `compare` on it.

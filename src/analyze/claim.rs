@@ -27,6 +27,8 @@ pub enum ClaimVerdict {
     SeenHere,
     /// It was not found, or not to the claimed size, under other conditions.
     NotSeenHere,
+    /// The arms are set up alike, so no change was put to the test.
+    NotTested,
 }
 
 impl ClaimVerdict {
@@ -37,6 +39,7 @@ impl ClaimVerdict {
             ClaimVerdict::NotResolvable => "not resolvable here",
             ClaimVerdict::SeenHere => "seen here",
             ClaimVerdict::NotSeenHere => "not seen here",
+            ClaimVerdict::NotTested => "not tested, the arms are equal",
         }
     }
 }
@@ -98,7 +101,15 @@ pub(super) fn check(
         null_claim: claimed.0.abs() <= plan.analysis().margin.0,
         same_sign,
     };
-    let (verdict, reason) = judge(&facts, differences.is_empty());
+    let candidate = &comparison.candidate.arm;
+    let (verdict, reason) = if has_equal_arms(plan, candidate) {
+        let reason = format!(
+            "the arm {candidate:?} is set up like the baseline, so nothing the claim speaks of was changed; give it the patched kernel"
+        );
+        (ClaimVerdict::NotTested, reason)
+    } else {
+        judge(&facts, differences.is_empty())
+    };
     Some(ClaimCheck {
         metric,
         candidate: comparison.candidate.arm.clone(),
@@ -111,6 +122,13 @@ pub(super) fn check(
         differences,
         reason,
     })
+}
+
+/// Whether the candidate differs from the baseline in nothing but its name.
+fn has_equal_arms(plan: &Plan, candidate: &str) -> bool {
+    let arms = &plan.experiment.arms;
+    let found = arms.iter().find(|arm| arm.name == candidate);
+    arms.first().zip(found).is_some_and(|(baseline, arm)| arm.is_set_up_like(baseline))
 }
 
 struct Facts {
@@ -175,7 +193,7 @@ fn judge(facts: &Facts, same_conditions: bool) -> (ClaimVerdict, String) {
 /// What is known to differ between the claim's conditions and ours.
 fn differences(plan: &Plan, manifest: &Manifest, records: &[TrialRecord]) -> Vec<String> {
     let source = plan.experiment.claim_source.clone().unwrap_or_default();
-    let mut found: Vec<String> = plan.changes.iter().map(|c| format!("scale: {c}")).collect();
+    let mut found = scale_differences(&plan.changes);
     let mut differs = |what: &str, theirs: &Option<String>, ours: String| {
         if let Some(theirs) = theirs
             && !theirs.to_lowercase().contains(&ours.to_lowercase())
@@ -196,9 +214,22 @@ fn differences(plan: &Plan, manifest: &Manifest, records: &[TrialRecord]) -> Vec
     found
 }
 
+/// What the scale changed; the ratios it kept are no difference.
+fn scale_differences(changes: &[String]) -> Vec<String> {
+    let changed = changes.iter().filter(|change| !change.starts_with("kept: "));
+    changed.map(|change| format!("scale: {change}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kept_ratios_are_no_difference() {
+        let changes =
+            ["memcg.limit 4GiB -> 64MiB".to_owned(), "kept: bytes touched to memcg.limit".to_owned()];
+        assert_eq!(scale_differences(&changes), ["scale: memcg.limit 4GiB -> 64MiB"]);
+    }
 
     fn facts() -> Facts {
         Facts {

@@ -1,6 +1,7 @@
 //! `run-bench patch`: what a mail claims, whether its arithmetic holds, and a
 //! ready experiment. The mail is data: nothing in it is executed.
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
@@ -33,12 +34,21 @@ fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Document)> {
     Ok((bytes, document))
 }
 
+/// Prints a text of many lines; a reader that closes the pipe, such as `head`, has enough.
+fn print(text: &str) -> anyhow::Result<()> {
+    let written = writeln!(std::io::stdout(), "{}", text.trim_end());
+    match written {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
 fn show(arguments: &MailArguments) -> anyhow::Result<Exit> {
     let (_, document) = read(&arguments.mail)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&document)?);
+        print(&serde_json::to_string_pretty(&document)?)?;
     } else {
-        print!("{}", import::show_text(&document));
+        print(&import::show_text(&document))?;
     }
     Ok(Exit::Good)
 }
@@ -46,13 +56,13 @@ fn show(arguments: &MailArguments) -> anyhow::Result<Exit> {
 fn audit(arguments: &MailArguments) -> anyhow::Result<Exit> {
     let (_, document) = read(&arguments.mail)?;
     let report = import::audit_report(&document);
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+    print(&if arguments.json {
+        serde_json::to_string_pretty(&report)?
     } else if arguments.reply {
-        print!("{}", import::audit_mail_text(&report));
+        import::audit_mail_text(&report)
     } else {
-        print!("{}", import::audit_table(&report));
-    }
+        import::audit_table(&report)
+    })?;
     Ok(Exit::Good)
 }
 
@@ -76,7 +86,7 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<Exit> {
                 path.display()
             );
         }
-        None => print!("{}", imported.text),
+        None => print(&imported.text)?,
     }
     Ok(Exit::Good)
 }

@@ -64,6 +64,18 @@ fn is_true(value: &bool) -> bool {
     *value
 }
 
+impl ArmSection {
+    /// Whether two arms differ in nothing but name and role.
+    pub fn is_set_up_like(&self, other: &ArmSection) -> bool {
+        self.kernel == other.kernel
+            && self.patches == other.patches
+            && self.memcg == other.memcg
+            && self.knobs == other.knobs
+            && self.kernel_arguments == other.kernel_arguments
+            && self.sampled == other.sampled
+    }
+}
+
 fn running_kernel() -> String {
     "running".to_owned()
 }
@@ -132,13 +144,7 @@ pub fn validate_arms(arms: &[ArmSection], has_memcg: bool, problems: &mut Vec<Pr
 /// A control arm is only one when it is set up like the baseline.
 fn control_is_equal(arms: &[ArmSection], i: usize, key: &str, problems: &mut Vec<Problem>) {
     let (arm, baseline) = (&arms[i], &arms[0]);
-    let same = arm.kernel == baseline.kernel
-        && arm.patches == baseline.patches
-        && arm.memcg == baseline.memcg
-        && arm.knobs == baseline.knobs
-        && arm.kernel_arguments == baseline.kernel_arguments
-        && arm.sampled == baseline.sampled;
-    if arm.role == Some(ArmRole::Control) && !same {
+    if arm.role == Some(ArmRole::Control) && !arm.is_set_up_like(baseline) {
         problems.push(Problem::new(
             format!("{key}.role"),
             format!(

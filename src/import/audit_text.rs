@@ -1,5 +1,6 @@
 //! The audit as a table for a terminal and as text to paste into a reply.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::patch::{ArithmeticVerdict, Claim, Convention, Delta, DeviationKind};
@@ -157,7 +158,8 @@ fn noise_text(one: &AuditedClaim) -> Option<String> {
         noise.runs, noise.variation_before, noise.variation_after, noise.low, noise.high
     );
     if let (Some(t), Some(p)) = (noise.t, noise.p) {
-        let _ = write!(text, " (Welch t = {t:.2}, df {:.1}, p = {p:.3})", noise.df);
+        let p = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
+        let _ = write!(text, " (Welch t = {t:.2}, df {:.1}, {p})", noise.df);
     }
     if let (Some(size), Some(power), Some(needed)) = (noise.size, noise.power, noise.runs_needed) {
         let _ =
@@ -166,36 +168,60 @@ fn noise_text(one: &AuditedClaim) -> Option<String> {
     Some(text)
 }
 
-/// The audit as text for a reply: only claims with something to say.
+/// Columns of a reply.
+const REPLY: usize = 72;
+
+/// The audit as text for a reply: claims with something to say, and each remark once.
 pub fn audit_mail_text(report: &AuditReport) -> String {
     let mut out = String::new();
     let subject = report.mails.first().map_or("", |mail| mail.subject.title.as_str());
-    let _ = writeln!(out, "Figures of \"{subject}\", recomputed from the text of the mail:\n");
+    paragraph(&mut out, "", &format!("Figures of \"{subject}\", recomputed from the text of the mail:"));
+    out.push('\n');
+    let mut said: BTreeSet<String> = BTreeSet::new();
     for one in &report.claims {
-        let said = remarks(one);
-        if said.is_empty() {
+        let new: Vec<String> =
+            remarks(one).into_iter().filter(|remark| said.insert(remark.clone())).collect();
+        if new.is_empty() {
             continue;
         }
-        let _ = writeln!(
-            out,
-            "* {}: {}, {}",
-            one.claim.metric.name,
-            values_text(&one.claim),
-            delta_text(&one.claim.delta)
+        let claim = &one.claim;
+        let head = format!(
+            "* {} {}: {}, {}",
+            claim.id,
+            shorten(&claim.metric.name, 48),
+            values_text(claim),
+            delta_text(&claim.delta)
         );
-        for remark in said {
-            for line in wrap(&remark, 68) {
-                let _ = writeln!(out, "    {line}");
-            }
+        paragraph(&mut out, "", &head);
+        new.iter().for_each(|remark| paragraph(&mut out, "    ", remark));
+    }
+    out.push('\n');
+    paragraph(&mut out, "", &sum_of_verdicts(report));
+    out
+}
+
+/// How many claims there are of each verdict.
+fn sum_of_verdicts(report: &AuditReport) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for one in &report.claims {
+        let text = verdict_text(one.audit.arithmetic.verdict);
+        match counts.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((text, 1)),
         }
     }
-    let plain = report.claims.iter().filter(|one| remarks(one).is_empty()).count();
-    let _ = writeln!(
-        out,
-        "\n{plain} of {} claims agree with their values and need no remark.",
-        report.claims.len()
-    );
-    out
+    let parts: Vec<String> = counts.iter().map(|(text, count)| format!("{text} {count}")).collect();
+    match report.claims.len() {
+        0 => "No claims were read.".to_owned(),
+        1 => format!("1 claim was read: {}.", parts.join(", ")),
+        count => format!("{count} claims were read: {}.", parts.join(", ")),
+    }
+}
+
+fn paragraph(out: &mut String, indent: &str, text: &str) {
+    for line in wrap(text, REPLY - indent.len()) {
+        let _ = writeln!(out, "{indent}{line}");
+    }
 }
 
 fn wrap(text: &str, width: usize) -> Vec<String> {
@@ -240,7 +266,7 @@ mod tests {
         insta::assert_snapshot!(audit_mail_text(&report), @r##"
         Figures of "mm: foo", recomputed from the text of the mail:
 
-        * Ops/sec: 44000.50 -> 44880.25 Ops/sec, +1.6%
+        * c1 Ops/sec: 44000.50 -> 44880.25 Ops/sec, +1.6%
             the printed values give +2.00%, the text says +1.6%; a typing slip
             or a value from another run would explain it
             18 runs = 3 × -x 6: either 18 servers with one counted run each, or
@@ -248,14 +274,8 @@ mod tests {
             independent
             its noise cannot be told: no deviation across runs is printed for
             both sides
-        * s: 10.0 -> 9.0 s, -10.0%
-            18 runs = 3 × -x 6: either 18 servers with one counted run each, or
-            3 servers with 6 repeats each; repeats inside one server are not
-            independent
-            its noise cannot be told: no deviation across runs is printed for
-            both sides
 
-        0 of 2 claims agree with their values and need no remark.
+        2 claims were read: mismatch 1, agrees 1.
         "##);
     }
 }

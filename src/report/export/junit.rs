@@ -26,7 +26,9 @@ pub(super) fn render(export: &Export<'_>) -> Result<String, ReportError> {
         let name = format!("claim of {} in {}", words::change(claim.claimed), claim.metric);
         let (tag, count) = match claim.verdict {
             ClaimVerdict::Refuted => (Some("failure"), &mut failures),
-            ClaimVerdict::NotResolvable | ClaimVerdict::NotSeenHere => (Some("skipped"), &mut skipped),
+            ClaimVerdict::NotResolvable | ClaimVerdict::NotSeenHere | ClaimVerdict::NotTested => {
+                (Some("skipped"), &mut skipped)
+            }
             ClaimVerdict::Reproduced | ClaimVerdict::SeenHere => (None, &mut skipped),
         };
         *count += usize::from(tag.is_some());
