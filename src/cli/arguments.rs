@@ -33,6 +33,8 @@ pub enum Command {
     Status(StatusArguments),
     /// Undo whatever a killed run left on this host
     Clean,
+    /// Measure this machine's costs: caches, atomics, locks, copies, faults
+    Calibrate(CalibrateArguments),
     /// What a patch mail claims, whether its arithmetic holds, a ready experiment
     #[command(subcommand)]
     Patch(PatchCommand),
@@ -166,6 +168,33 @@ pub struct ReportArguments {
 pub struct StatusArguments {
     /// The campaign's folder
     pub campaign: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Examples:
+///   run-bench calibrate --out host.toml
+///   run-bench calibrate --quick --json
+///   run-bench calibrate --twins --profile host.toml
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub struct CalibrateArguments {
+    /// Where to write the profile
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// A few seconds instead of a minute
+    #[arg(long)]
+    pub quick: bool,
+    /// Run the patches' list operations here and hold the profile against them
+    #[arg(long)]
+    pub twins: bool,
+    /// With --twins: the profile to hold against them, instead of a new one
+    #[arg(long, value_name = "FILE", requires = "twins")]
+    pub profile: Option<PathBuf>,
+    /// Seed of all orders
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

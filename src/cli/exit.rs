@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::analyze::AnalyzeError;
+use crate::calibrate::CalibrateError;
 use crate::campaign::CampaignError;
 use crate::config::ConfigError;
 use crate::host::HostError;
@@ -82,6 +83,16 @@ fn is_wrong_request(cause: &(dyn std::error::Error + 'static)) -> bool {
         || cause.is::<TraceError>()
 }
 
+/// A profile that cannot be read is the user's; a machine that cannot be measured, the host's.
+fn of_profile(error: &CalibrateError) -> Exit {
+    match error {
+        CalibrateError::Invalid { .. } | CalibrateError::Schema { .. } | CalibrateError::Read { .. } => {
+            Exit::Usage
+        }
+        _ => Exit::HostNotReady,
+    }
+}
+
 /// The exit code of an expected error; what is not known is a bug's.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
@@ -113,6 +124,9 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
         }
         if cause.is::<crate::import::ImportError>() || cause.is::<crate::patch::PatchError>() {
             return Exit::Usage;
+        }
+        if let Some(error) = cause.downcast_ref::<CalibrateError>() {
+            return of_profile(error);
         }
         if matches!(cause.downcast_ref(), Some(StoreError::Name { .. })) {
             return Exit::Usage;

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod arm_kernels;
+mod calibrate;
 mod clean;
 mod compare;
 mod doctor;
@@ -81,6 +82,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
         Command::Report(arguments) => report::main(&arguments),
         Command::Status(arguments) => status::main(&arguments),
         Command::Clean => clean::main(),
+        Command::Calibrate(arguments) => calibrate::main(&arguments),
         Command::Patch(command) => patch::main(&command),
         Command::Kernel(command) => kernel::main(&command),
         Command::Simulate(arguments) => simulate::main(&arguments),

@@ -60,6 +60,12 @@ impl Mglru {
         [0, 1].map(|kind| self.size(seq, kind))
     }
 
+    /// Folio indices of a type from the oldest to the youngest, list by list.
+    pub fn folios(&self, core: &Core, kind: usize) -> Vec<u32> {
+        let lists = (self.min_seq[kind]..=self.max_seq).flat_map(|seq| self.lists[gen_of(seq)][kind]);
+        lists.flat_map(|list| list.from_tail(&core.folios)).collect()
+    }
+
     /// Accesses between the birth of generation `seq` and `now`.
     pub fn age(&self, seq: u64, now: u64) -> u64 {
         now - self.timestamps[gen_of(seq)]
