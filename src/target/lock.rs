@@ -111,4 +111,27 @@ mod tests {
         HostLock::take_at(&link, "through a link").unwrap_err();
         HostLock::take_at(&path, "second").unwrap();
     }
+
+    #[test]
+    fn the_lock_of_another_process_names_it_until_it_dies() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let holder = "process 7 (campaign of another)";
+        let mut other = std::process::Command::new("flock");
+        let mut other = other.arg("--no-fork").arg(&path).args(["sleep", "60"]).spawn().unwrap();
+        let begun = std::time::Instant::now();
+        let error = loop {
+            std::fs::write(&path, holder).unwrap();
+            match HostLock::take_at(&path, "second") {
+                Err(error) => break error.to_string(),
+                // The other has not started yet.
+                Ok(held) => drop(held),
+            }
+            assert!(begun.elapsed().as_secs() < 20, "the other process never took it");
+        };
+        assert!(error.contains(holder), "{error}");
+        other.kill().unwrap();
+        other.wait().unwrap();
+        HostLock::take_at(&path, "second").unwrap();
+    }
 }

@@ -1,100 +1,25 @@
-//! What UML and QEMU guests have in common: a folder to exchange files with the
-//! guest, the request in it, and the way from a boot to a trial's record.
+//! What UML and QEMU guests have in common: the way from a boot to a trial's record.
 
-use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::error::TargetError;
+use super::exchange::Exchange;
 use super::guest;
-use super::guest::{Boot, Carrier, Cause, GuestEnd, GuestFailure, Job, JobEnd, Launch, Module, Request};
+use super::guest::{Boot, Cause, GuestEnd, GuestFailure, JobEnd, Launch};
 use super::seal;
 use super::seal::Stamp;
 use crate::exec::Ended;
 use crate::store::{TrialFolder, TrialOutcome, TrialSpec, TrialStatus, write_atomically, write_json};
 use crate::units::{Bytes, Nanos};
 
-/// Host variables that the guest's job gets too.
-const PASSED_ON: [&str; 3] = ["PATH", crate::exec::FOLDERS_VARIABLE, "RUST_BACKTRACE"];
-
 /// Time that a trial gets after its own deadline to restore its kernel.
 pub(super) const TEAR_DOWN: Duration = Duration::from_secs(60);
 /// How much of a console is kept.
 pub(super) const CONSOLE_LIMIT: Bytes = Bytes::mib(1);
-
-/// A private folder of one boot, removed with it.
-#[derive(Debug)]
-pub(super) struct Exchange {
-    folder: tempfile::TempDir,
-    nonce: String,
-}
-
-impl Exchange {
-    /// A folder whose path can stand on a kernel command line.
-    pub(super) fn create() -> Result<Self, TargetError> {
-        let base = std::env::temp_dir();
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-_.".contains(&b);
-        if !base.is_absolute() || !base.as_os_str().as_encoded_bytes().iter().all(|b| plain(*b)) {
-            return Err(TargetError::ExchangePath { path: base });
-        }
-        let folder = tempfile::Builder::new()
-            .prefix("run-bench-guest-")
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir_in(&base)
-            .map_err(TargetError::io("create a folder in", &base))?;
-        let mut random = [0; 8];
-        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-            .map_err(|e| TargetError::io("draw random bytes for", folder.path())(e.into()))?;
-        let nonce = random.iter().map(|b| format!("{b:02x}")).collect();
-        Ok(Exchange { folder, nonce })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub(super) fn nonce(&self) -> &str {
-        &self.nonce
-    }
-
-    /// Removes the folder, with what a dying guest dropped in it.
-    pub(super) fn remove(self) -> Result<(), TargetError> {
-        let path = self.path().to_owned();
-        self.folder.close().map_err(TargetError::io("remove", &path))
-    }
-
-    /// The request for a guest, as JSON; `scratch` is the guest's folder for temporary files.
-    pub(super) fn request(
-        &self,
-        job: &Job,
-        deadline: Duration,
-        carrier: Carrier,
-        modules: Vec<Module>,
-        scratch: Option<&str>,
-    ) -> Vec<u8> {
-        let mut environment: BTreeMap<String, String> = PASSED_ON
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
-            .collect();
-        environment.insert("HOME".to_owned(), "/tmp".to_owned());
-        environment.extend(scratch.map(|folder| ("TMPDIR".to_owned(), folder.to_owned())));
-        environment.insert("LC_ALL".to_owned(), "C".to_owned());
-        let request = Request {
-            schema: guest::SCHEMA,
-            nonce: self.nonce.clone(),
-            job: job.clone(),
-            deadline: Nanos::from(deadline),
-            carrier,
-            modules,
-            environment,
-        };
-        serde_json::to_vec_pretty(&request).expect("maps of strings and plain structures")
-    }
-}
 
 /// A guest ready to be started, and the folder it needs while it runs.
 #[derive(Debug)]

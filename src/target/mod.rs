@@ -6,6 +6,7 @@
 mod arms;
 mod cpio;
 mod error;
+mod exchange;
 mod fixture;
 pub mod guest;
 mod host;

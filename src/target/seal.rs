@@ -59,6 +59,10 @@ pub fn seal(
             outcome => *outcome = TrialOutcome::Invalid { violations: wrong },
         }
     }
+    if let TrialOutcome::Failed { message, .. } = &mut record.outcome {
+        // What the guest's kernel printed may be why.
+        stamp.remarks.iter().for_each(|remark| *message = format!("{message}; {remark}"));
+    }
     if stamp.functional_only.is_some() {
         record.functional_only.clone_from(&stamp.functional_only);
     }

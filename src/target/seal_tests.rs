@@ -76,6 +76,18 @@ fn expecting(release: &str) -> Stamp {
 }
 
 #[test]
+fn a_failed_trial_is_told_with_what_the_kernel_printed() {
+    let (_keep, folder) = folder();
+    let failed = TrialOutcome::Failed { stage: "workload".to_owned(), message: "signal 11".to_owned() };
+    write_failure(&folder, &spec("n"), "guest", failed, &Stamp::default()).unwrap();
+    let stamp =
+        Stamp { remarks: vec!["the guest's kernel printed: no memory".to_owned()], ..Stamp::default() };
+    assert_eq!(seal(&folder, &spec("n"), &stamp).unwrap(), Some(TrialStatus::Failed));
+    let TrialOutcome::Failed { message, .. } = folder.record().unwrap().outcome else { panic!("it failed") };
+    assert_eq!(message, "signal 11; the guest's kernel printed: no memory");
+}
+
+#[test]
 fn a_record_of_another_attempt_is_none() {
     let (_keep, folder) = folder();
     assert_eq!(seal(&folder, &spec("n"), &Stamp::default()).unwrap(), None);

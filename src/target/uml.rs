@@ -7,12 +7,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::error::TargetError;
+use super::exchange::Exchange;
 use super::guest;
 use super::guest::{Carrier, Job, Launch, Limits};
 use super::identity;
 use super::kernel::KernelImage;
 use super::machine;
-use super::machine::{CommandEnd, Exchange, GuestTrial, Prepared};
+use super::machine::{CommandEnd, GuestTrial, Prepared};
 use super::seal::Stamp;
 use crate::config::workload::{Population, Workload};
 use crate::config::{SwapKind, TargetSection};

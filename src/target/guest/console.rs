@@ -18,7 +18,8 @@ pub enum AlarmKind {
     Warning,
     /// A task or processor that makes no progress.
     Stall,
-    /// The kernel's own out-of-memory killer struck outside a memory cgroup.
+    /// The kernel's own out-of-memory killer struck outside a memory cgroup, or the
+    /// host had no more memory or mappings for it.
     OutOfMemory,
     /// An oops, a bug or a memory error.
     Oops,
@@ -26,7 +27,7 @@ pub enum AlarmKind {
 }
 
 /// Phrases of the kernel's messages and what they mean.
-const PHRASES: [(&str, AlarmKind); 16] = [
+const PHRASES: [(&str, AlarmKind); 17] = [
     ("Kernel panic - not syncing", AlarmKind::Panic),
     ("Oops:", AlarmKind::Oops),
     ("BUG: unable to handle", AlarmKind::Oops),
@@ -42,6 +43,8 @@ const PHRASES: [(&str, AlarmKind); 16] = [
     ("rcu: INFO: rcu", AlarmKind::Stall),
     ("blocked for more than", AlarmKind::Stall),
     ("Out of memory: Kill", AlarmKind::OutOfMemory),
+    // A process there maps more single pages than the host's vm.max_map_count.
+    ("UML ran out of memory on the host side", AlarmKind::OutOfMemory),
     ("WARNING: ", AlarmKind::Warning),
 ];
 

@@ -13,12 +13,13 @@ use crate::config::workload::{NetperfTest, Workload};
 use crate::config::{SwapKind, TargetSection};
 use crate::store::{TrialFolder, TrialSpec, TrialStatus};
 use crate::target::error::TargetError;
+use crate::target::exchange::Exchange;
 use crate::target::guest;
 use crate::target::guest::{Carrier, Job, Launch, Limits, Module};
 use crate::target::identity;
 use crate::target::kernel::KernelImage;
 use crate::target::machine;
-use crate::target::machine::{CommandEnd, Exchange, GuestTrial, Prepared};
+use crate::target::machine::{CommandEnd, GuestTrial, Prepared};
 use crate::target::seal::Stamp;
 use crate::units::Bytes;
 
