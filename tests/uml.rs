@@ -126,6 +126,40 @@ fn no_guest_survives_its_killed_host() {
     }
 }
 
+/// A small file system, for as long as the value lives.
+struct SmallTmpfs(tempfile::TempDir);
+
+impl SmallTmpfs {
+    fn mount(size: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = format!("size={size}");
+        let done =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "small"]).arg(folder.path()).status();
+        assert!(done.expect("mount").success());
+        SmallTmpfs(folder)
+    }
+}
+
+impl Drop for SmallTmpfs {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+#[ignore = "needs root: mounts a small tmpfs"]
+fn a_full_shared_folder_is_told_in_inits_words() {
+    let Some(kernel) = kernel() else { return };
+    let small = SmallTmpfs::mount("600k");
+    let mut command = boot(&kernel, "yes 'a line that fills the folder' | head -c 2000000");
+    let output = command.env("TMPDIR", small.0.path()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("while it delivered the results") && said.contains("No space left"), "{said}");
+    let left = std::fs::read_dir(small.0.path()).expect("listed").count();
+    assert_eq!(left, 0, "the exchange folder is gone");
+}
+
 /// Processes whose command line holds `text`.
 fn processes_with(text: &str) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").expect("proc").flatten();

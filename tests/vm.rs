@@ -5,7 +5,8 @@
 mod guests;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use run_bench::config::TargetSection;
 use run_bench::store::{TrialOutcome, TrialStatus};
@@ -82,4 +83,38 @@ async fn another_kernel_than_the_arms_makes_the_trial_invalid() {
     let record = folder.record().expect("a record");
     let TrialOutcome::Invalid { violations } = &record.outcome else { panic!("{:?}", record.outcome) };
     assert!(violations.iter().any(|v| v.rule == "kernel.identity"), "{violations:?}");
+}
+
+#[test]
+#[ignore = "needs RUN_BENCH_BZIMAGE and QEMU"]
+fn no_guest_survives_its_killed_host() {
+    let image = std::env::var_os("RUN_BENCH_BZIMAGE").expect("RUN_BENCH_BZIMAGE");
+    // The guest's memory is its mark among this host's processes.
+    let memory = format!("{}K", 400_000 + std::process::id() % 100_000);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_run-bench"))
+        .args(["kernel", "boot"])
+        .arg(image)
+        .args(["--memory", &format!("{memory}iB"), "--", "sleep", "1000"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let guest_runs = || {
+        let entries = std::fs::read_dir("/proc").expect("proc").flatten();
+        entries.filter_map(|e| std::fs::read(e.path().join("cmdline")).ok()).any(|line| {
+            let words: Vec<&[u8]> = line.split(|b| *b == 0).collect();
+            words[0].ends_with(b"qemu-system-x86_64") && words.contains(&memory.as_bytes())
+        })
+    };
+    let wait = |wanted: bool| {
+        let begun = Instant::now();
+        while guest_runs() != wanted {
+            assert!(begun.elapsed() < Duration::from_secs(30), "waited for running = {wanted}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait(true);
+    child.kill().expect("killed");
+    child.wait().expect("reaped");
+    wait(false);
 }

@@ -185,3 +185,7 @@ fn telling_lines(guest: &GuestEnd, count: usize) -> String {
     let end = at.map_or(lines.len(), |at| at + 1);
     lines[end.saturating_sub(count)..end].join("\n")
 }
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

@@ -119,4 +119,4 @@ pub fn write_failure(
 
 #[cfg(test)]
 #[path = "seal_tests.rs"]
-mod tests;
+pub(super) mod tests;

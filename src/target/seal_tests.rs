@@ -124,3 +124,19 @@ fn emulation_is_stamped_and_remarks_are_kept() {
     assert_eq!(record.overhead, Nanos::from_seconds(7));
     assert_eq!(record.raw, ["console.txt"]);
 }
+
+#[test]
+fn a_guest_whose_clock_jumps_adds_no_more_than_the_boot_took() {
+    for (from, to) in
+        [("2026-01-01T00:00:00Z", "2031-01-01T00:00:00Z"), ("2026-01-01T00:00:00Z", "1970-01-01T00:00:00Z")]
+    {
+        let (_keep, folder) = folder();
+        left(&folder, "n", "9.9.9");
+        let mut record = folder.record().unwrap();
+        (record.started, record.ended) = (from.parse().unwrap(), to.parse().unwrap());
+        folder.write_record(&record).unwrap();
+        let stamp = Stamp { wall: Nanos::from_seconds(9), ..Stamp::default() };
+        assert_eq!(seal(&folder, &spec("n"), &stamp).unwrap(), Some(TrialStatus::Valid));
+        assert!(folder.record().unwrap().overhead <= Nanos::from_seconds(9), "{from} to {to}");
+    }
+}
