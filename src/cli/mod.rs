@@ -10,6 +10,7 @@ mod calibrate;
 mod clean;
 mod compare;
 mod doctor;
+mod drivers;
 mod exit;
 mod kernel;
 mod patch;

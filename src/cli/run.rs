@@ -1,6 +1,5 @@
 //! `run-bench run`: a campaign from its experiment to its verdict.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -9,15 +8,15 @@ use sha2::{Digest, Sha256};
 
 use super::arguments::RunArguments;
 use super::compare::gate;
+use super::drivers;
 use super::exit::Exit;
 use super::plan::fitted_plan;
 use super::signals::cancel_on_signal;
 use super::term::TerminalProgress;
 use crate::analyze::{self, PlannedLooks};
 use crate::campaign::{Campaign, CampaignError, CampaignSummary};
-use crate::config::workload::{Driver, Workload};
 use crate::config::{ConfigError, Plan};
-use crate::exec::{ToolName, Tools};
+use crate::exec::Tools;
 use crate::host::SysRoot;
 use crate::host::facts::HostFacts;
 use crate::report;
@@ -75,7 +74,7 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
     }
     write_atomically(&folder.experiment_path(), &text)?;
     let manifest = new_manifest(name, &plan, hash, &arguments.results).await;
-    settle_drivers(&mut plan, &manifest);
+    drivers::write_into(&mut plan, &manifest);
     folder.write_plan(&plan)?;
     folder.write_manifest(&manifest)?;
     Ok((folder, plan, manifest))
@@ -138,45 +137,7 @@ async fn new_manifest(campaign: String, plan: &Plan, experiment_hash: String, re
         facts: Some(HostFacts::gather(&root, results)),
         kernel: kernel_identity(&root),
         tools,
-        drivers: drivers(plan, &found),
-    }
-}
-
-/// What `auto` means on this host, for the whole campaign.
-fn drivers(plan: &Plan, tools: &Tools) -> BTreeMap<String, String> {
-    let mut settled = BTreeMap::new();
-    for workload in &plan.workloads {
-        let (driver, tool) = match &workload.workload {
-            Workload::Memcached(w) => (w.load.driver, ToolName::Memtier),
-            Workload::Netperf(w) => (w.driver, ToolName::Netperf),
-            Workload::WillItScale(w) => (w.driver, ToolName::WillItScale),
-            _ => continue,
-        };
-        let choice = match driver {
-            Driver::Auto if tools.find(tool).is_ok() => Driver::Tool,
-            Driver::Auto => Driver::Builtin,
-            chosen => chosen,
-        };
-        let text = if choice == Driver::Builtin { "builtin" } else { "tool" };
-        settled.insert(workload.workload.name().to_owned(), text.to_owned());
-    }
-    settled
-}
-
-/// Writes the settled drivers into the plan, so that no trial chooses for itself.
-fn settle_drivers(plan: &mut Plan, manifest: &Manifest) {
-    for workload in &mut plan.workloads {
-        let choice = match manifest.drivers.get(workload.workload.name()).map(String::as_str) {
-            Some("builtin") => Driver::Builtin,
-            Some(_) => Driver::Tool,
-            None => continue,
-        };
-        match &mut workload.workload {
-            Workload::Memcached(w) => w.load.driver = choice,
-            Workload::Netperf(w) => w.driver = choice,
-            Workload::WillItScale(w) => w.driver = choice,
-            _ => {}
-        }
+        drivers: drivers::settled(plan, &found).await,
     }
 }
 

@@ -79,3 +79,27 @@ async fn netperf_itself_runs_its_pairs() {
         assert!(outcome.violations.iter().all(|v| v.rule == "netperf.duration"), "{outcome:#?}");
     }
 }
+
+/// A folder with a netserver and a netperf that says `text`.
+fn tools_that_say(text: &str) -> (tempfile::TempDir, Tools) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["netperf", "netserver"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\necho '{text}'\nexit 1\n")).expect("written");
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    }
+    let tools = Tools::in_folders([folder.path().to_owned()]);
+    (folder, tools)
+}
+
+#[tokio::test]
+async fn a_netperf_without_sctp_leaves_it_to_the_built_in_streams() {
+    let test = NetperfTest::SctpStreamMany;
+    let (_without, tools) =
+        tools_that_say("The test you requested (SCTP_STREAM_MANY) is unknown to this netperf.");
+    assert!(!netperf::tool_serves(test, &tools).await);
+    assert!(netperf::tool_serves(NetperfTest::TcpStream, &tools).await, "TCP is always built in");
+    let (_with, tools) = tools_that_say("establish control: are you sure there is a netserver listening?");
+    assert!(netperf::tool_serves(test, &tools).await);
+    assert!(!netperf::tool_serves(test, &Tools::in_folders([])).await);
+}

@@ -25,6 +25,7 @@ use crate::config::workload::Driver;
 use crate::config::workload::NetperfTest;
 use crate::config::workload::NetperfWorkload;
 use crate::exec::ToolName;
+use crate::exec::Tools;
 use crate::metric::Measurement;
 use crate::metric::measurement;
 use crate::store::Violation;
@@ -35,6 +36,14 @@ pub async fn run(config: &NetperfWorkload, ctx: &Context<'_>) -> Result<Outcome,
     let outcome = run_in(config, &network, ctx).await;
     network.close().await?;
     outcome
+}
+
+/// Whether netperf itself is here and can run `test`; distributions build it without SCTP.
+pub async fn tool_serves(test: NetperfTest, tools: &Tools) -> bool {
+    match tools.find(ToolName::Netperf).and_then(|netperf| Ok((netperf, tools.find(ToolName::Netserver)?))) {
+        Ok((netperf, _)) => !test.is_sctp() || pairs::knows(&netperf, test).await,
+        Err(_) => false,
+    }
 }
 
 async fn run_in(

@@ -1,8 +1,10 @@
 //! Pairs of netperf itself, against one netserver.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use super::NetperfParseError;
 use super::Rate;
@@ -10,6 +12,7 @@ use super::network::Network;
 use super::parse;
 use super::server::Server;
 use crate::config::Role;
+use crate::config::workload::NetperfTest;
 use crate::config::workload::NetperfWorkload;
 use crate::exec;
 use crate::exec::Command;
@@ -62,6 +65,18 @@ pub(super) async fn run(
     outcome.driver = DriverIdentity { name: "netperf".to_owned(), version: version(&client) };
     outcome.parameters.extend(super::parameters(config, network));
     Ok(outcome)
+}
+
+/// Whether netperf was built with `test`. It is asked without a control
+/// connection: a test that it knows then fails to connect.
+pub(super) async fn knows(program: &Path, test: NetperfTest) -> bool {
+    let arguments = ["-N", "-4", "-H", "127.0.0.1", "-p", "1", "-l", "1", "-t", test.name()];
+    let command = Command::new(program).args(arguments).deadline(Duration::from_secs(5));
+    match exec::run(&command, &CancellationToken::new()).await {
+        Ok(output) => !matches!(parse(&output.stdout.text()), Err(NetperfParseError::UnknownTest(_))),
+        // That it cannot be run at all is told better by the trial.
+        Err(_) => true,
+    }
 }
 
 fn version(tool: &Tool) -> String {
