@@ -12,13 +12,15 @@ pub struct SampleSection {
     pub enabled: bool,
     /// Time between two samples.
     pub period: Nanos,
-    /// Run `perf stat` beside the workload where it is present and allowed.
+    /// Count with `perf stat` on all processors during the measured phases.
     pub perf: bool,
+    /// Profile all processors with `perf record` during them. Not free: in every arm or in none.
+    pub profile: bool,
 }
 
 impl Default for SampleSection {
     fn default() -> Self {
-        SampleSection { enabled: true, period: Nanos::from_millis(500), perf: false }
+        SampleSection { enabled: true, period: Nanos::from_millis(500), perf: false, profile: false }
     }
 }
 

@@ -13,6 +13,8 @@ pub enum TrialError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Host(#[from] HostError),
+    #[error("perf did not end: {0}")]
+    Perf(crate::exec::ExecError),
     #[error("cannot find the path of the running program: {0}")]
     OwnExecutable(std::io::Error),
 }

@@ -10,6 +10,7 @@ mod error;
 mod host_setup;
 mod identity;
 mod judge;
+mod perf;
 mod run;
 
 pub use error::TrialError;

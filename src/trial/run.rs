@@ -1,6 +1,7 @@
 //! The state machine of one trial.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -10,14 +11,15 @@ use super::error::TrialError;
 use super::host_setup::HostSetup;
 use super::identity::{kernel_identity, stable_host_name};
 use super::judge;
+use super::perf;
 use crate::exec::Tools;
 use crate::host::journal::default_folder;
 use crate::host::{HostError, HostSession, SessionOptions, SysRoot};
 use crate::metric::{CounterKind, counter_kind};
 use crate::sample::{Sampled, Sampler, standard_sources};
 use crate::store::{
-    CounterChange, PhaseSpan, SCHEMA, SeriesWriter, TrialFolder, TrialOutcome, TrialRecord, TrialSpec,
-    Version, Violation,
+    CounterChange, PhaseSpan, SCHEMA, SeriesWriter, StoreError, TrialFolder, TrialOutcome, TrialRecord,
+    TrialSpec, Version, Violation,
 };
 use crate::units::{Nanos, with_causes};
 use crate::workload::{self, Context, Marks, Phase, WorkloadError};
@@ -129,14 +131,32 @@ async fn measure(
     } else {
         None
     };
+    let (raw, scratch, tools) = (folder.raw()?, private_folder()?, Tools::from_environment());
+    let perf = match perf::start(&record.spec.sample, &tools, &raw, scratch.path()).await {
+        Ok(perf) => perf,
+        Err(reason) => {
+            record.outcome = TrialOutcome::Unsupported { reason };
+            return Ok(());
+        }
+    };
     let sampler = Sampler::start(begun, &standard_sources(root, setup.cgroup.as_ref()), series);
-    let observer = |phase: Option<&str>| sampler.snapshot(phase);
+    let observer = |phase: Option<&str>| {
+        sampler.snapshot(phase);
+        if let Some(perf) = &perf {
+            perf.count(phase == Some(MEASURED));
+        }
+    };
     let marks = Marks::with_observer(begun, &observer);
-    let result = run_workload(record, setup, folder, cancel, &marks).await?;
+    let result = run_workload(record, setup, (&raw, scratch.path(), &tools), cancel, &marks).await?;
     marks.leave();
     record.phases = marks.phases().into_iter().filter_map(span).collect();
+    let counted = match perf {
+        Some(perf) => perf.finish(&tools, &raw).await.map_err(TrialError::Perf)?,
+        None => Default::default(),
+    };
     let sampled = sampler.finish()?;
     record.counters = counter_changes(&sampled);
+    record.counters.extend(counted.0);
     record.sampler = Some(sampled.cost);
     match result {
         Ok(outcome) => {
@@ -144,6 +164,7 @@ async fn measure(
             record.driver = Some(outcome.driver);
             record.parameters = outcome.parameters;
             record.raw = outcome.raw;
+            record.raw.extend(counted.1);
             let mut violations = outcome.violations;
             violations.extend(host_violations(record, setup, root, &events_before));
             record.outcome = if violations.is_empty() {
@@ -162,34 +183,36 @@ async fn measure(
     Ok(())
 }
 
+/// For sockets and temporary files, mode 0700, removed at the end.
+fn private_folder() -> Result<tempfile::TempDir, TrialError> {
+    let made = tempfile::Builder::new().prefix("run-bench-").tempdir();
+    Ok(made.map_err(|source| StoreError::Io {
+        action: "create a private folder in",
+        path: std::env::temp_dir(),
+        source,
+    })?)
+}
+
 async fn run_workload(
     record: &TrialRecord,
     setup: &HostSetup,
-    folder: &TrialFolder,
+    (raw, scratch, tools): (&Path, &Path, &Tools),
     cancel: &CancellationToken,
     marks: &Marks<'_>,
 ) -> Result<Result<workload::Outcome, WorkloadError>, TrialError> {
     let own_executable = std::env::current_exe().map_err(TrialError::OwnExecutable)?;
-    let scratch = tempfile::Builder::new().prefix("run-bench-").tempdir().map_err(|source| {
-        crate::store::StoreError::Io {
-            action: "create a private folder in",
-            path: std::env::temp_dir(),
-            source,
-        }
-    })?;
-    let (raw, tools) = (folder.raw()?, Tools::from_environment());
     let roles = record.spec.memcg.as_ref().map(|m| m.confine.clone()).unwrap_or_default();
     let context = Context {
         cancel,
-        scratch: scratch.path(),
-        raw: &raw,
+        scratch,
+        raw,
         confined_roles: &roles,
         confined: setup.confined(),
         unconfined: Vec::new(),
         environment: &record.spec.environment,
         data: setup.data.as_deref(),
         seed: record.spec.seed,
-        tools: &tools,
+        tools,
         marks,
         own_executable: &own_executable,
     };
