@@ -161,7 +161,9 @@ async fn run(folder: &CampaignFolder, plan: Plan, manifest: Manifest) -> anyhow:
         eprintln!("run-bench: {confounder}");
     }
     let mut campaign = Campaign::open(folder.clone(), manifest, plan, boot_id)?;
-    Ok(campaign.run(&targets, &PlannedLooks, &cancel, &mut TerminalProgress::new()).await?)
+    let summary = campaign.run(&targets, &PlannedLooks, &cancel, &mut TerminalProgress::new()).await;
+    targets.end_campaign()?;
+    Ok(summary?)
 }
 
 /// The verdict, the pages, the exit code.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
+use super::boot::{BootError, BootPlaces, BootTarget};
 use super::error::TargetError;
 use super::host::HostTarget;
 use super::kernel::{BuildStep, KernelImage, KernelKind, KernelPlaces};
@@ -19,6 +20,7 @@ enum ArmTarget {
     Host,
     Uml(Box<UmlTarget>),
     Vm(Box<VmTarget>),
+    Boot(Box<BootTarget>),
 }
 
 /// What a campaign's targets are made of.
@@ -83,7 +85,16 @@ impl Targets {
                     );
                     ArmTarget::Vm(Box::new(vm.await?))
                 }
-                kind @ TargetKind::Boot => return Err(TargetError::Kind { kind }),
+                TargetKind::Boot => {
+                    if request.plan.schedule().discard_first {
+                        return Err(BootError::Discarded.into());
+                    }
+                    let image = image_of(request, arm, KernelKind::X86, &step, cancel).await?;
+                    images.push((arm.name.clone(), image.clone()));
+                    let places = BootPlaces::of_host(request.executable.clone());
+                    let arguments = arm.section.kernel_arguments.clone();
+                    ArmTarget::Boot(Box::new(BootTarget::new(image, section, arguments, places)?))
+                }
             };
             arms.insert(arm.name.clone(), target);
         }
@@ -101,6 +112,18 @@ impl Targets {
         self.host.end_fixture().await
     }
 
+    /// Takes back what resumes the campaign after a boot, unless the host is about to restart.
+    pub fn end_campaign(&self) -> Result<(), TargetError> {
+        match self
+            .arms
+            .values()
+            .find_map(|arm| if let ArmTarget::Boot(boot) = arm { Some(boot) } else { None })
+        {
+            Some(boot) => boot.places().settle(),
+            None => Ok(()),
+        }
+    }
+
     /// Runs one trial where its arm's kernel runs.
     pub async fn run_trial(
         &self,
@@ -112,6 +135,7 @@ impl Targets {
             Some(ArmTarget::Host) => self.host.run_trial(spec, folder, cancel).await,
             Some(ArmTarget::Uml(target)) => target.run_trial(spec, folder, cancel).await,
             Some(ArmTarget::Vm(target)) => target.run_trial(spec, folder, cancel).await,
+            Some(ArmTarget::Boot(target)) => target.run_trial(&self.host, spec, folder, cancel).await,
             None => Err(TargetError::Arm { arm: spec.id.arm.clone() }),
         }
     }

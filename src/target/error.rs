@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::boot::BootError;
 use super::guest::ParcelError;
 use super::kernel::KernelError;
-use crate::config::TargetKind;
 use crate::exec::ExecError;
 use crate::store::StoreError;
 use crate::units::Bytes;
@@ -54,8 +54,8 @@ pub enum TargetError {
     NoImage { arm: String },
     #[error("no target was prepared for arm {arm:?}: the plan changed since the campaign began")]
     Arm { arm: String },
-    #[error("target.kind = \"{kind:?}\" is not available")]
-    Kind { kind: TargetKind },
+    #[error(transparent)]
+    Boot(#[from] BootError),
     #[error("the kernel module {path} cannot be unpacked: {said}", path = path.display())]
     Module { path: PathBuf, said: String },
     #[error("the libraries of {program}, which a guest needs, cannot be found: {said}", program = program.display())]
@@ -83,6 +83,7 @@ impl TargetError {
     pub fn is_usage(&self) -> bool {
         match self {
             TargetError::Kernel(error) => error.is_usage(),
+            TargetError::Boot(error) => error.is_usage(),
             TargetError::OtherKernelOnHost { .. }
             | TargetError::NoImage { .. }
             | TargetError::CommandLine { .. } => true,

@@ -4,6 +4,7 @@
 //! and a folder, has `run-bench trial` run somewhere, and says how it ended.
 
 mod arms;
+mod boot;
 mod cpio;
 mod error;
 mod exchange;
@@ -19,6 +20,7 @@ mod uml;
 mod vm;
 
 pub use arms::{TargetRequest, Targets};
+pub use boot::{BootError, BootPlaces, BootTarget};
 pub use error::TargetError;
 pub use fixture::{fixture_folder, keep as keep_fixture};
 pub use host::HostTarget;
