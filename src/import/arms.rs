@@ -55,6 +55,12 @@ pub(super) fn arms(
             base.prerequisites
         ));
     }
+    if document.mails.get(claim.message).is_some_and(|mail| mail.notice) {
+        assumed.push(
+            "the mail is a tree's notice: the patch applies on top of those that this tree holds before it"
+                .to_owned(),
+        );
+    }
     let (before, after) = patches_of(document, claim, &tree.patches, assumed);
     assumed.push("kernels are built as User-Mode Linux; write kind = \"vm\" in [target] for QEMU".to_owned());
     let target = TargetSection { kind: TargetKind::Uml, ..TargetSection::default() };
@@ -112,7 +118,7 @@ fn patches_of(
         .collect();
     if !missing.is_empty() {
         assumed.push(format!(
-            "patch {} of the series is not in the input: the base must hold it already, or import the whole series as one mailbox (b4 am)",
+            "the input lacks patch {} of the series: the base must hold it already, or import the whole series as one mailbox (b4 am)",
             missing.join(", ")
         ));
     }

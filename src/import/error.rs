@@ -24,7 +24,7 @@ pub enum ImportError {
     )]
     Invalid { id: String, problems: String },
     #[error(
-        "the patch of the mail cannot be taken out of it: {reason}. Fetch the series by its message id, for example with `b4 am`"
+        "the patch of the mail cannot be taken out of it: {reason}. Fetch the series by its message id, for example with `b4 am`; without --kernel-tree the experiment is written all the same"
     )]
     NoPatch { reason: String },
 }

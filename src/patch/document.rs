@@ -156,25 +156,7 @@ fn subject_claims(message: &Message, harvest: &mut Harvest) {
     let headline = grammar::read_prose(&[&line]).into_iter().find(|f| f.format == Format::LkpHeadline);
     let known = |name: &str| harvest.claims.iter().any(|c| c.metric.name == name);
     if let Some(finding) = headline.filter(|f| !known(&f.metric.name)) {
-        harvest.claims.push(Claim {
-            id: String::new(),
-            message: 0,
-            format: finding.format,
-            metric: finding.metric,
-            scope: Scope::Unstated,
-            baseline: finding.baseline,
-            before: None,
-            after: None,
-            delta: finding.delta,
-            wording: finding.wording,
-            readings: Vec::new(),
-            runs: None,
-            setting: None,
-            quoted: 0,
-            repeats: 0,
-            span: super::claim::Span { start: 0, end: 0 },
-            text: message.headers.subject.clone(),
-        });
+        harvest.claims.push(Claim { text: message.headers.subject.clone(), ..finding.into_claim() });
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::claim::{ClaimMetric, Direction};
 
-/// Words that mean "more is better", in lower case.
-const HIGHER: &[&str] = &[
+/// Units of which more is better, in lower case like all lists here.
+const RATES: &[&str] = &[
     "kops/s",
     "mops/s",
     "kops",
@@ -13,19 +13,15 @@ const HIGHER: &[&str] = &[
     "gbit/s",
     "mbit/s",
     "gbits/s",
-    "ops/s",
     "ops/sec",
+    "ops/s",
     "op/s",
     "iops",
+    "kiops",
     "qps",
     "tps",
     "rps",
     "txn/s",
-    "transactions",
-    "requests/s",
-    "req/s",
-    "throughput",
-    "bandwidth",
     "mib/s",
     "mb/s",
     "gib/s",
@@ -34,54 +30,63 @@ const HIGHER: &[&str] = &[
     "kb/s",
     "kb/sec",
     "mb/sec",
+    "gb/sec",
     "mbps",
     "gbps",
-    "mb/sec",
-    "gb/sec",
+    "pages/s",
     "ops",
+    "requests/s",
+    "req/s",
+    "reads/s",
+    "writes/s",
+    "mpps",
+    "kpps",
+    "pps",
+    "mib/sec",
+    "gib/sec",
+    "bogo ops/s",
+    "lps",
+    "lpm",
+    "mwips",
+    "kbps",
+    "ops/min",
+    "requests/sec",
+    "mb/s/node",
+    "z/s",
+    "txn/sec",
+    "transactions/sec",
+    "transactions/s",
+    "tpmc",
+    "b/s",
+];
+/// Units of which less is better.
+const TIMES: &[&str] = &[
+    "s", "sec", "secs", "seconds", "second", "ms", "us", "µs", "μs", "ns", "msec", "usec", "nsec", "min",
+    "minutes", "cycles", "faults",
+];
+/// Units that tell no direction.
+const AMOUNTS: &[&str] = &[
+    "mb", "gb", "kb", "mib", "gib", "kib", "k", "m", "g", "t", "b", "x", "bytes", "pages", "w", "j", "times",
+    "calls",
+];
+/// Other words that mean "more is better".
+const HIGHER: &[&str] = &[
+    "transactions",
+    "throughput",
+    "bandwidth",
     "operations",
     "hmean",
     "per_process_ops",
     "per_thread_ops",
     "score",
-    "reads/s",
-    "writes/s",
-    "pages/s",
     "bw",
     "per sec",
     "rate",
     "workload",
     "bogo",
-    "bogo ops/s",
-    "mpps",
-    "kpps",
-    "pps",
-    "lps",
-    "lpm",
-    "mwips",
-    "kbps",
-    "mib/sec",
-    "gib/sec",
-    "kiops",
 ];
-
-/// Words that mean "less is better", in lower case.
+/// Other words that mean "less is better".
 const LOWER: &[&str] = &[
-    "s",
-    "sec",
-    "secs",
-    "second",
-    "seconds",
-    "ms",
-    "us",
-    "µs",
-    "μs",
-    "ns",
-    "msec",
-    "usec",
-    "nsec",
-    "min",
-    "minutes",
     "time",
     "latency",
     "lat",
@@ -93,11 +98,9 @@ const LOWER: &[&str] = &[
     "amean",
     "runtime",
     "fault",
-    "faults",
     "majfault",
     "pgmajfault",
     "overhead",
-    "cycles",
     "stall",
     "wait",
     "contention",
@@ -125,98 +128,11 @@ const LOWER: &[&str] = &[
     "context-switches",
 ];
 
-/// Units a value may carry, in lower case, with the name shown.
-const UNITS: &[&str] = &[
-    "kops/s",
-    "mops/s",
-    "kops",
-    "krps",
-    "kqps",
-    "ktps",
-    "gbit/s",
-    "mbit/s",
-    "gbits/s",
-    "ops/min",
-    "ops/sec",
-    "ops/s",
-    "op/s",
-    "iops",
-    "kiops",
-    "qps",
-    "tps",
-    "rps",
-    "txn/s",
-    "mib/s",
-    "mb/s",
-    "gib/s",
-    "gb/s",
-    "kib/s",
-    "kb/s",
-    "kb/sec",
-    "mb/sec",
-    "gb/sec",
-    "mbps",
-    "gbps",
-    "mb",
-    "gb",
-    "kb",
-    "mib",
-    "gib",
-    "kib",
-    "s",
-    "sec",
-    "secs",
-    "seconds",
-    "second",
-    "ms",
-    "us",
-    "µs",
-    "μs",
-    "ns",
-    "msec",
-    "usec",
-    "nsec",
-    "min",
-    "minutes",
-    "k",
-    "m",
-    "g",
-    "t",
-    "b",
-    "x",
-    "bytes",
-    "pages",
-    "pages/s",
-    "cycles",
-    "ops",
-    "requests/sec",
-    "requests/s",
-    "req/s",
-    "mb/s/node",
-    "w",
-    "j",
-    "times",
-    "faults",
-    "calls",
-    "z/s",
-    "txn/sec",
-    "transactions/sec",
-    "transactions/s",
-    "reads/s",
-    "writes/s",
-    "tpmc",
-    "mpps",
-    "kpps",
-    "pps",
-    "mib/sec",
-    "gib/sec",
-    "b/s",
-];
-
 /// Whether a word is a unit of measurement.
 pub(crate) fn is_unit(word: &str) -> bool {
     let lower = word.trim_end_matches(['.', ',']).to_lowercase();
-    UNITS.contains(&lower.as_str())
+    let lower = lower.as_str();
+    [RATES, TIMES, AMOUNTS].iter().any(|units| units.contains(&lower))
 }
 
 /// Whether a unit is a suffix that only scales, such as `k` or `M`.
@@ -275,9 +191,9 @@ fn name_direction(name: &str) -> Direction {
 }
 
 fn word_direction(word: &str) -> Direction {
-    if HIGHER.contains(&word) {
+    if RATES.contains(&word) || HIGHER.contains(&word) {
         Direction::HigherIsBetter
-    } else if LOWER.contains(&word) {
+    } else if TIMES.contains(&word) || LOWER.contains(&word) {
         Direction::LowerIsBetter
     } else {
         Direction::Unknown

@@ -1,7 +1,7 @@
 //! One pass over a stream of lines: commands, job parameters, trailers, results
 //! and the sentences between them, each result tied to the setting it stands in.
 
-use super::claim::{Claim, Scope, Span};
+use super::claim::{Claim, Direction, Scope, Span};
 use super::grammar::{self, Finding};
 use super::lines::{Line, Stream};
 use super::tags::{self, Tag};
@@ -256,35 +256,22 @@ impl Walker<'_> {
         } else {
             format!("{} … {}", first.text.trim(), last.text.trim())
         };
-        let mut metric = finding.metric;
+        let mut claim = finding.into_claim();
         let setting = self.current.map(|index| &self.harvest.settings[index]);
-        if metric.direction == super::claim::Direction::Unknown {
-            let from_text = metric_name::metric(setting.map_or("", |s| s.text.as_str()), None);
-            if metric.unit.is_none() && matches!(metric.name.as_str(), "value" | "") {
-                metric.direction = from_text.direction;
-            }
+        let metric = &mut claim.metric;
+        if metric.direction == Direction::Unknown
+            && metric.unit.is_none()
+            && matches!(metric.name.as_str(), "value" | "")
+        {
+            metric.direction = metric_name::metric(setting.map_or("", |s| s.text.as_str()), None).direction;
         }
-        let runs = finding.runs.or_else(|| setting.and_then(|s| s.runs.clone()));
+        claim.runs = claim.runs.or_else(|| setting.and_then(|s| s.runs.clone()));
+        claim.setting = self.current;
+        claim.quoted = self.depth;
+        claim.span = Span { start: first.start, end: last.end().max(first.end()) };
+        claim.text = text.chars().take(400).collect();
         self.claimed = true;
-        self.harvest.claims.push(Claim {
-            id: String::new(),
-            message: 0,
-            format: finding.format,
-            metric,
-            scope: finding.scope,
-            baseline: finding.baseline,
-            before: finding.before,
-            after: finding.after,
-            delta: finding.delta,
-            wording: finding.wording,
-            readings: finding.readings,
-            runs,
-            setting: self.current,
-            quoted: self.depth,
-            repeats: 0,
-            span: Span { start: first.start, end: last.end().max(first.end()) },
-            text: text.chars().take(400).collect(),
-        });
+        self.harvest.claims.push(claim);
     }
 }
 

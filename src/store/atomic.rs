@@ -12,7 +12,8 @@ use super::error::StoreError;
 
 /// Writes `bytes` to `path` so that a crash leaves the old file or the new one.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    // A bare name has the empty path for its parent.
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let mut staged =
         tempfile::NamedTempFile::new_in(folder).map_err(StoreError::io("stage a file in", folder))?;
     staged.write_all(bytes).map_err(StoreError::io("write", path))?;

@@ -1,7 +1,7 @@
 //! What a recogniser hands back: claims without their surroundings yet.
 
 use crate::patch::claim::{
-    Baseline, ClaimMetric, Delta, Deviation, Format, Measured, Reading, Runs, Scope, Wording,
+    Baseline, Claim, ClaimMetric, Delta, Deviation, Format, Measured, Reading, Runs, Scope, Span, Wording,
 };
 use crate::patch::lines::Line;
 use crate::patch::metric_name;
@@ -47,6 +47,29 @@ impl Finding {
         self.before = Some(before);
         self.after = Some(after);
         self
+    }
+
+    /// The claim as far as its own lines tell.
+    pub(crate) fn into_claim(self) -> Claim {
+        Claim {
+            id: String::new(),
+            message: 0,
+            format: self.format,
+            metric: self.metric,
+            scope: self.scope,
+            baseline: self.baseline,
+            before: self.before,
+            after: self.after,
+            delta: self.delta,
+            wording: self.wording,
+            readings: self.readings,
+            runs: self.runs,
+            setting: None,
+            quoted: 0,
+            repeats: 0,
+            span: Span { start: 0, end: 0 },
+            text: String::new(),
+        }
     }
 
     pub(crate) fn at(mut self, first: usize, last: usize) -> Self {
