@@ -60,8 +60,8 @@ fn a_flag_stands_beside_the_kernel_without_it() {
         stdout(&[&SMALL[..], &["--backing", "file", "--policy", "classic", "--flag", "bulk-move"]].concat());
     insta::assert_snapshot!(text, @r#"
     cyclic: 12000 accesses over 3000 pages (11.72MiB) of files, seed 1
-      classic 6.12: classic of 6.12, limit 7.81MiB, swap 23.44MiB, swappiness 60; unvalidated
-      classic 6.12 + flags: classic of 6.12 with bulk-move, limit 7.81MiB, swap 23.44MiB, swappiness 60; unvalidated
+      classic 6.12: classic of 6.12, limit 7.81MiB, swap 23.44MiB, swappiness 60; checked against User-Mode Linux 6.12.117
+      classic 6.12 + flags: classic of 6.12 with bulk-move, limit 7.81MiB, swap 23.44MiB, swappiness 60; unvalidated with these flags
 
     phase run: 12000 accesses
     memory.stat                   classic 6.12  classic 6.12 + flags  difference
@@ -205,10 +205,10 @@ fn an_experiment_is_simulated_arm_by_arm() {
     let text = stdout(&[&config, "--scale", "1/1", "--kernel", "6.12", "--flag", "refault-detection"]);
     insta::assert_snapshot!(text, @r#"
     three arms: usemem over 12288 pages (48MiB), seed 1
-      classic: classic of 6.12, limit 32MiB, swap 128MiB, swappiness 60; unvalidated
-      more: mglru of 6.12, limit 40MiB, swap 128MiB, swappiness 60; unvalidated
-      again: classic of 6.12, limit 32MiB, swap 128MiB, swappiness 60; unvalidated
-      classic + flags: classic of 6.12 with refault-detection, limit 32MiB, swap 128MiB, swappiness 60; unvalidated
+      classic: classic of 6.12, limit 32MiB, swap 128MiB, swappiness 60; checked against User-Mode Linux 6.12.117
+      more: mglru of 6.12, limit 40MiB, swap 128MiB, swappiness 60; checked against User-Mode Linux 6.12.117, page-table walks unvalidated
+      again: classic of 6.12, limit 32MiB, swap 128MiB, swappiness 60; checked against User-Mode Linux 6.12.117
+      classic + flags: classic of 6.12 with refault-detection, limit 32MiB, swap 128MiB, swappiness 60; unvalidated with these flags
 
     phase run: 49152 accesses
     memory.stat                   classic   more        difference  again  difference  classic + flags  difference

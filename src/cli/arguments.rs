@@ -269,6 +269,9 @@ pub struct ModelSelftestArguments {
     /// Parts of the names of the cells to run; all when absent
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub cells: Vec<String>,
+    /// Print the difference of every phase, too
+    #[arg(long)]
+    pub phases: bool,
     /// Where the table is written, too
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

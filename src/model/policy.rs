@@ -56,6 +56,9 @@ pub trait Policy: Sized {
     /// `snapshot_refaults`, at the end of `do_try_to_free_pages`.
     fn finish(kernel: &mut Kernel<Self>, memcg: usize);
 
+    /// The kernel flushes memcg statistics; matters to a policy that decides by them.
+    fn flush_statistics(&mut self, _core: &Core, _memcg: usize) {}
+
     /// Pages on the lists.
     fn sizes(&self) -> LruSizes;
 

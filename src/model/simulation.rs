@@ -217,6 +217,11 @@ impl<P: Policy> Run<P> {
                 }
             }
             outcomes.push(before.outcome(&phase.name, &self.snapshot()));
+            // Quiet time lies between phases, in which the kernel flushes.
+            let kernel = &mut self.machine.kernel;
+            for (memcg, lruvec) in kernel.lruvecs.iter_mut().enumerate() {
+                lruvec.flush_statistics(&kernel.core, memcg);
+            }
         }
         let last = self.series.rows.last().map(|(accesses, _)| *accesses);
         if last != Some(self.machine.kernel.core.accesses) {

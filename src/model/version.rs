@@ -62,9 +62,26 @@ impl Version {
     }
 
     /// How far `policy` of this version was checked. A version becomes checked
-    /// only by a table of measured counters kept with the results.
-    pub const fn validation(self, _policy: PolicyKind) -> Validation {
-        Validation::Unvalidated
+    /// only by a table of measured counters kept with the results. Aging by
+    /// page-table walks (`walks`) was never compared: User-Mode Linux has none.
+    ///
+    /// Of MGLRU in 6.1, memory that is used again could not be compared: the look-around
+    /// clears young bits of neighbours without a flush, and User-Mode Linux of 6.1
+    /// (`arch/um/kernel/tlb.c`) changes the host's mapping in a flush only, so that
+    /// their next use leaves no mark there, as it would on no other machine.
+    pub const fn validation(self, policy: PolicyKind, walks: bool) -> Validation {
+        match (self, policy, walks) {
+            (Version::K612, PolicyKind::Classic, _) => Validation::Checked("User-Mode Linux 6.12.117"),
+            (Version::K612, PolicyKind::Mglru, false) => Validation::Checked("User-Mode Linux 6.12.117"),
+            (Version::K612, PolicyKind::Mglru, true) => {
+                Validation::Checked("User-Mode Linux 6.12.117, page-table walks unvalidated")
+            }
+            (Version::K61, PolicyKind::Classic, _) => Validation::Checked("User-Mode Linux 6.1.192"),
+            (Version::K61, PolicyKind::Mglru, _) => Validation::Checked(
+                "User-Mode Linux 6.1.192, files and memory used once; the rest unvalidated",
+            ),
+            _ => Validation::Unvalidated,
+        }
     }
 }
 

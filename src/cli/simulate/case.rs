@@ -43,9 +43,9 @@ impl Case {
 
     /// Whether this was ever compared with a running kernel.
     pub fn validation(&self) -> String {
-        let Configuration { version, policy, flags, .. } = &self.configuration;
-        match version.validation(*policy) {
-            Validation::Checked(with) if *flags == Flags::NONE => format!("checked: {with}"),
+        let Configuration { version, policy, flags, platform, .. } = &self.configuration;
+        match version.validation(*policy, platform.hw_young) {
+            Validation::Checked(with) if *flags == Flags::NONE => format!("checked against {with}"),
             Validation::Checked(_) => "unvalidated with these flags".to_owned(),
             Validation::Unvalidated => "unvalidated".to_owned(),
         }

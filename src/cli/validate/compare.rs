@@ -7,7 +7,7 @@ use super::guest::RAMDISK;
 use super::replay::Snapshot;
 use crate::model::counter::{Counter, Counters};
 use crate::model::platform::Platform;
-use crate::model::simulation::{Configuration, MemcgLimit, Outcome, Phase, Simulation};
+use crate::model::simulation::{Configuration, MemcgLimit, Outcome, Phase, PhaseOutcome, Simulation};
 use crate::model::version::{PolicyKind, Version};
 
 /// Counts below this show nothing but chance.
@@ -123,7 +123,8 @@ fn simulate(cell: &Cell, version: Version) -> Outcome {
     let configuration = Configuration {
         version,
         policy: cell.policy,
-        platform: Platform { stats_flush: Some(cell.load.accesses_per_phase), ..Platform::UML },
+        // Time stands still while the guest computes: flushes come between phases only.
+        platform: Platform { stats_flush: Some(u64::MAX), ..Platform::UML },
         memcgs: vec![memcg],
         // The first page of a swap device is its header.
         swap_pages: RAMDISK.to_pages().0 - 1,
@@ -131,7 +132,29 @@ fn simulate(cell: &Cell, version: Version) -> Outcome {
     };
     let request = cell.load.request().expect("a test builds the stream of every cell");
     let mut stream = request.build().expect("a test builds the stream of every cell");
-    Simulation::new(configuration).run(stream.as_mut(), &[Phase::whole()])
+    let phases: Vec<Phase> =
+        (1..=cell.load.phases).map(|n| Phase::of(&n.to_string(), cell.load.accesses_per_phase)).collect();
+    Simulation::new(configuration).run(stream.as_mut(), &phases)
+}
+
+/// Counts of the kernel and the model's difference from them, a line a counter and a phase a column.
+pub fn by_phase(cell: &Cell, version: Version, measured: &[Snapshot]) -> String {
+    let outcome = simulate(cell, version);
+    let mut text = String::new();
+    for (place, name, _) in COUNTERS {
+        let columns: Vec<(u64, u64)> = measured
+            .windows(2)
+            .zip(&outcome.phases)
+            .map(|(pair, phase)| (change(pair, place, name), of_phase(phase, place, name)))
+            .collect();
+        if columns.iter().any(|(kernel, model)| kernel + model > 0) {
+            let cell =
+                |(kernel, model): &(u64, u64)| format!("{kernel}{:+}", *model as i128 - i128::from(*kernel));
+            let cells: Vec<String> = columns.iter().map(cell).collect();
+            text += &format!("  {name}: {}\n", cells.join(", "));
+        }
+    }
+    text
 }
 
 fn change(measured: &[Snapshot], place: Place, name: &str) -> u64 {
@@ -145,9 +168,13 @@ fn change(measured: &[Snapshot], place: Place, name: &str) -> u64 {
 }
 
 fn simulated(outcome: &Outcome, place: Place, name: &str) -> u64 {
+    outcome.phases.iter().map(|phase| of_phase(phase, place, name)).sum()
+}
+
+fn of_phase(phase: &PhaseOutcome, place: Place, name: &str) -> u64 {
     let counters: &Counters = match place {
-        Place::Memcg => &outcome.phases[0].memcgs[0],
-        Place::Machine => &outcome.phases[0].vmstat,
+        Place::Memcg => &phase.memcgs[0],
+        Place::Machine => &phase.vmstat,
     };
     match name {
         "pgscan" => counters.pgscan(),

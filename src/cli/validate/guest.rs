@@ -39,8 +39,10 @@ pub async fn measure(
     let argv = vec!["/bin/sh".to_owned(), "-ec".to_owned(), script(cell)?];
     let end = target.run_command(argv, DEADLINE, cancel).await?;
     let (stdout, stderr) = (String::from_utf8_lossy(&end.stdout), String::from_utf8_lossy(&end.stderr));
-    serde_json::from_str(stdout.trim())
-        .with_context(|| format!("the guest of {:?} printed no counters: {stdout}{stderr}", cell.name))
+    serde_json::from_str(stdout.trim()).with_context(|| {
+        let (exit, problem) = (&end.exit, &end.problem);
+        format!("the guest of {:?} printed no counters: {exit:?} {problem:?} {stdout}{stderr}", cell.name)
+    })
 }
 
 fn script(cell: &Cell) -> anyhow::Result<String> {

@@ -51,7 +51,9 @@ pub fn main(arguments: &ModelSelftestArguments) -> anyhow::Result<Exit> {
             guest::measure(&image, TargetSection::default(), cell, &cancel).await
         })?;
         let result = compare::cell(cell, version, &measured);
-        let table = format!("\n{result}");
+        let by_phase =
+            if arguments.phases { compare::by_phase(cell, version, &measured) } else { String::new() };
+        let table = format!("\n{result}{by_phase}");
         print!("{table}");
         text += &table;
         results.push(result);

@@ -1,7 +1,8 @@
 //! The hidden sub-command `__replay`: plays a stream for real inside a memcg.
 //!
-//! What the process itself needs is allocated before it enters the memcg, so
-//! that only the pages of the stream are charged to it.
+//! Two processes: one conducts and reads counters, outside the memcg; the other
+//! plays. What the player itself needs is in its memory before it enters, so
+//! that only the pages of the stream are charged.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,7 +11,7 @@ use std::hint::black_box;
 use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -26,8 +27,14 @@ use crate::units::PAGE_SIZE;
 pub const NAME: &str = "__replay";
 /// Twice the period of the kernel's own flush of statistics, and more.
 const SETTLE: Duration = Duration::from_millis(5200);
+/// The flush is a deferrable work: it wakes no processor by itself, so a long sleep
+/// would see it late, and reclaim would flush for itself until it came.
+const WAKE: Duration = Duration::from_millis(20);
 /// What a page table maps; windows of the look-around end there.
 const TABLE_BYTES: usize = 2 << 20;
+
+/// What a conductor writes for each step of its player, which answers the same.
+const STEP: [u8; 1] = *b".";
 
 /// What to play, and where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,14 +55,16 @@ pub struct Snapshot {
 }
 
 /// Reads the order from the first argument, prints the snapshots before the
-/// first and after each phase.
+/// first and after each phase. A second argument makes it the player.
 pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let text = arguments.next().unwrap_or_default();
-    match play(&text.to_string_lossy()) {
-        Ok(snapshots) => {
-            println!("{snapshots}");
-            ExitCode::SUCCESS
-        }
+    let text = text.to_string_lossy();
+    let done = match arguments.next() {
+        None => conduct(&text).map(|snapshots| println!("{snapshots}")),
+        Some(_) => play(&text),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("run-bench {NAME}: {error:#}");
             ExitCode::FAILURE
@@ -63,24 +72,62 @@ pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn play(text: &str) -> anyhow::Result<String> {
+fn conduct(text: &str) -> anyhow::Result<String> {
+    let order: Order = serde_json::from_str(text).context("cannot read the order")?;
+    let program = std::env::current_exe().context("cannot find the path of this program")?;
+    let mut player = Command::new(program)
+        .args([NAME, text, "player"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start the player")?;
+    let mut to = player.stdin.take().context("the player has no standard input")?;
+    let mut from = player.stdout.take().context("the player has no standard output")?;
+    let mut step = || -> anyhow::Result<()> {
+        let mut answer = STEP;
+        to.write_all(&STEP).and_then(|()| from.read_exact(&mut answer)).context("the player ended early")
+    };
+    step()?;
+    std::fs::write(order.memcg.join("cgroup.procs"), player.id().to_string())
+        .context("the player cannot enter the memcg")?;
+    settle();
+    let mut snapshots = vec![snapshot(&order.memcg)?];
+    for _ in 0..order.load.phases {
+        step()?;
+        settle();
+        snapshots.push(snapshot(&order.memcg)?);
+    }
+    player.kill().and_then(|()| player.wait()).context("cannot end the player")?;
+    Ok(serde_json::to_string(&snapshots)?)
+}
+
+/// Answers each byte by a step: the first is a rehearsal, the others are phases.
+fn play(text: &str) -> anyhow::Result<()> {
     let order: Order = serde_json::from_str(text).context("cannot read the order")?;
     let request = order.load.request().context("the order names no stream")?;
     let mut stream = request.build()?;
     let mut accesses = Vec::new();
     while stream.next_batch(&mut accesses) > 0 {}
-    let regions = stream.regions().to_vec();
-    let mut places = Places::make(&regions, &order.file)?;
+    let mut places = Places::make(stream.regions(), &order.file)?;
+    let (mut from, mut to) = (std::io::stdin().lock(), std::io::stdout().lock());
+    let mut byte = STEP;
+    from.read_exact(&mut byte)?;
     rehearse(&order)?;
-    std::fs::write(order.memcg.join("cgroup.procs"), std::process::id().to_string())
-        .context("cannot enter the memcg")?;
-    let mut snapshots = vec![snapshot(&order.memcg)?];
+    to.write_all(&byte).and_then(|()| to.flush())?;
     for phase in accesses.chunks(order.load.accesses_per_phase as usize) {
+        from.read_exact(&mut byte)?;
         places.touch_all(phase)?;
-        std::thread::sleep(SETTLE);
-        snapshots.push(snapshot(&order.memcg)?);
+        to.write_all(&byte).and_then(|()| to.flush())?;
     }
-    Ok(serde_json::to_string(&snapshots)?)
+    // Wait to be ended, so that no page is freed before it was counted.
+    from.read_exact(&mut byte).context("the conductor is gone")
+}
+
+/// Lets the kernel flush its statistics.
+fn settle() {
+    for _ in 0..SETTLE.as_millis() / WAKE.as_millis() {
+        std::thread::sleep(WAKE);
+    }
 }
 
 /// Everything once in small, outside the memcg, so that the program's own pages are
@@ -91,11 +138,7 @@ fn rehearse(order: &Order) -> anyhow::Result<()> {
     let mut places = Places::make(&regions, &order.file.with_extension("rehearsal"))?;
     let kind = |page| if page < PAGES { AccessKind::MapWrite } else { AccessKind::FileRead };
     let accesses: Vec<Access> = (0..2 * PAGES).map(|page| Access::new(page, kind(page))).collect();
-    places.touch_all(&accesses)?;
-    std::thread::sleep(Duration::from_millis(1));
-    let snapshots = vec![snapshot(&order.memcg)?];
-    black_box(serde_json::to_string(&snapshots)?);
-    Ok(())
+    places.touch_all(&accesses)
 }
 
 /// Where the pages of each region lie.

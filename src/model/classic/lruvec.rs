@@ -82,14 +82,18 @@ impl Classic {
         self.flushed
     }
 
+    /// `mem_cgroup_flush_stats`, which 6.1 calls before each scan, and which finds
+    /// enough updates after any reclaim. Later kernels leave it to the interval.
+    pub(super) fn flush_for_scan(&mut self, core: &Core, memcg: usize) {
+        if core.rules.is(Version::K61) {
+            self.flush_statistics(core, memcg);
+        }
+    }
+
     /// WORKINGSET_ACTIVATE by type, as of the last flush.
     pub(super) fn flushed_activate(&mut self, core: &Core, memcg: usize) -> [u64; 2] {
         if is_due(core, &mut self.flushed.next_activate) {
-            let counters = &core.memcgs[memcg].counters;
-            self.flushed.activate = [
-                counters.get(Counter::WorkingsetActivateAnon),
-                counters.get(Counter::WorkingsetActivateFile),
-            ];
+            self.flushed.activate = activations(core, memcg);
         }
         self.flushed.activate
     }
@@ -109,6 +113,12 @@ impl Classic {
         }
         seen
     }
+}
+
+/// WORKINGSET_ACTIVATE by type.
+fn activations(core: &Core, memcg: usize) -> [u64; 2] {
+    let counters = &core.memcgs[memcg].counters;
+    [Counter::WorkingsetActivateAnon, Counter::WorkingsetActivateFile].map(|counter| counters.get(counter))
 }
 
 /// Whether statistics were flushed since they were read last.
@@ -211,6 +221,11 @@ impl Policy for Classic {
     fn finish(kernel: &mut Kernel<Self>, memcg: usize) {
         let activate = kernel.lruvecs[memcg].flushed_activate(&kernel.core, memcg);
         kernel.lruvecs[memcg].refaults = activate;
+    }
+
+    fn flush_statistics(&mut self, core: &Core, memcg: usize) {
+        self.flushed.sizes = self.sizes();
+        self.flushed.activate = activations(core, memcg);
     }
 
     fn sizes(&self) -> LruSizes {

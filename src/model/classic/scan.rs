@@ -24,6 +24,7 @@ impl Kernel<Classic> {
     /// `prepare_scan_control`.
     pub(super) fn prepare_scan_control(&mut self, memcg: usize, scan: &mut ScanControl) {
         let lruvec = &mut self.lruvecs[memcg];
+        lruvec.flush_for_scan(&self.core, memcg);
         scan.anon_cost = lruvec.anon_cost;
         scan.file_cost = lruvec.file_cost;
         // The counters are read before the sizes: a flush covers both.

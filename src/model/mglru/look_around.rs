@@ -22,8 +22,8 @@ use crate::model::version::Version;
 
 /// PTEs looked at, as pages.
 const WINDOW: u32 = MIN_LRU_BATCH as u32;
-/// 6.1: fewer young PTEs are activated one by one.
-const FEW: u32 = 15;
+/// 6.1: fewer folios are activated one by one.
+const FEW: usize = 15;
 
 /// `folio_check_references` under MGLRU.
 #[inline]
@@ -107,7 +107,7 @@ impl Kernel<Mglru> {
             // The window includes the found folio, which is isolated.
             self.core.pages.set(page, REFERENCED);
         }
-        let at_once = scan.has_walk || first && young >= FEW;
+        let at_once = scan.has_walk || first && self.movable(&neighbours) >= FEW;
         for &neighbour in &neighbours {
             self.promote_neighbour(neighbour, at_once);
         }
@@ -117,6 +117,16 @@ impl Kernel<Mglru> {
             let lruvec = &mut self.lruvecs[memcg];
             lruvec.bloom.add(lruvec.max_seq, u64::from(page / PTRS_PER_TABLE));
         }
+    }
+
+    /// Folios on a list that is not the youngest: those in the bitmap of 6.1.
+    fn movable(&self, neighbours: &[u32]) -> usize {
+        let generation = |folio: &&u32| {
+            let memcg = self.core.memcg_of(**folio);
+            let youngest = gen_of(self.lruvecs[memcg].max_seq);
+            self.core.folio(**folio).generation().is_some_and(|generation| generation != youngest)
+        };
+        neighbours.iter().filter(generation).count()
     }
 
     /// Clears the young bits of the window; returns their folios.
@@ -147,12 +157,15 @@ impl Kernel<Mglru> {
     fn promote_neighbour(&mut self, folio: u32, at_once: bool) {
         let memcg = self.core.memcg_of(folio);
         let lruvec = &mut self.lruvecs[memcg];
-        if at_once {
-            lruvec.update_gen(&mut self.core, folio);
-            return;
-        }
         let youngest = gen_of(lruvec.max_seq);
         let generation = self.core.folio(folio).generation();
+        if at_once {
+            // 6.1 leaves the flags of a folio that is in the youngest already.
+            if !(self.core.rules.is(Version::K61) && generation == Some(youngest)) {
+                lruvec.update_gen(&mut self.core, folio);
+            }
+            return;
+        }
         if self.core.rules.two_step() {
             if self.set_refs(folio) && generation.is_some_and(|g| g != youngest) {
                 self.folio_activate(folio);
