@@ -35,6 +35,8 @@ pub enum Command {
     Clean,
     /// Measure this machine's costs: caches, atomics, locks, copies, faults
     Calibrate(CalibrateArguments),
+    /// Forecast what a patch changes, with an interval and the reason
+    Predict(PredictArguments),
     /// What a patch mail claims, whether its arithmetic holds, a ready experiment
     #[command(subcommand)]
     Patch(PatchCommand),
@@ -168,6 +170,40 @@ pub struct ReportArguments {
 pub struct StatusArguments {
     /// The campaign's folder
     pub campaign: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Examples:
+///   run-bench predict configs/lru-gen-fio.toml --host epyc-7k62
+///   run-bench predict --patch next-folio-prefetch --workload fio --host epyc-7k62
+///   run-bench predict patch.mbox
+///   run-bench predict --score claims.csv
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub struct PredictArguments {
+    /// An experiment's TOML file, or a mail
+    #[arg(value_name = "EXPERIMENT|MAIL")]
+    pub subject: Option<PathBuf>,
+    /// Known patches; `simulate --flag list` lists them
+    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "subject")]
+    pub patch: Vec<String>,
+    /// With --patch: the workload; what shows the patch best when absent
+    #[arg(long, value_name = "NAME", requires = "patch")]
+    pub workload: Option<String>,
+    /// With --patch: a baseline in the metric's unit, which anchors absolute speed
+    #[arg(long, value_name = "NUMBER", requires = "patch")]
+    pub baseline: Option<f64>,
+    /// A shipped profile (epyc-7k62, i7-9700, skylake-2s-104t, intel-2s-128t, amd-2s-768t) or a file; this host when absent
+    #[arg(long, value_name = "PROFILE")]
+    pub host: Option<String>,
+    /// Score forecasts against a table of claims: patch,workload,machine,low,high[,baseline]
+    #[arg(long, value_name = "CLAIMS", conflicts_with_all = ["subject", "patch"])]
+    pub score: Option<PathBuf>,
+    /// Seed of streams and draws
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

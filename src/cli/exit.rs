@@ -10,6 +10,7 @@ use crate::host::HostError;
 use crate::model::flag::UnknownFlag;
 use crate::model::stream::spec::SpecError;
 use crate::model::stream::trace::TraceError;
+use crate::predict::PredictError;
 use crate::predict::scenario::NotModelled;
 use crate::store::StoreError;
 use crate::target::TargetError;
@@ -123,6 +124,9 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
             return Exit::HostNotReady;
         }
         if cause.is::<crate::import::ImportError>() || cause.is::<crate::patch::PatchError>() {
+            return Exit::Usage;
+        }
+        if cause.is::<PredictError>() {
             return Exit::Usage;
         }
         if let Some(error) = cause.downcast_ref::<CalibrateError>() {

@@ -15,6 +15,7 @@ mod exit;
 mod kernel;
 mod patch;
 mod plan;
+mod predict;
 mod report;
 mod run;
 mod selftest;
@@ -84,6 +85,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
         Command::Status(arguments) => status::main(&arguments),
         Command::Clean => clean::main(),
         Command::Calibrate(arguments) => calibrate::main(&arguments),
+        Command::Predict(arguments) => predict::main(&arguments),
         Command::Patch(command) => patch::main(&command),
         Command::Kernel(command) => kernel::main(&command),
         Command::Simulate(arguments) => simulate::main(&arguments),

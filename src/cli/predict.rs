@@ -1,0 +1,154 @@
+//! `run-bench predict`: what the model says of a patch before it is measured.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::arguments::PredictArguments;
+use super::exit::Exit;
+use crate::calibrate::{self, CalibrationRequest, Profile};
+use crate::config::{self, Plan};
+use crate::host::SysRoot;
+use crate::model::flag::Flag;
+use crate::patch::{self, Document};
+use crate::predict::{self, Case, Effort, Forecast, PredictError};
+
+/// Patches, nearest ones where a mail's are not known, and workloads.
+type MailForecasts = (Vec<Forecast>, Vec<String>);
+
+pub fn main(arguments: &PredictArguments) -> anyhow::Result<Exit> {
+    let effort = Effort::full(arguments.seed);
+    if let Some(claims) = &arguments.score {
+        let score = predict::score(claims, effort)?;
+        if arguments.json {
+            println!("{}", serde_json::to_string_pretty(&score)?);
+        } else {
+            print!("{}", score.text());
+        }
+        return Ok(Exit::Good);
+    }
+    let profile = match &arguments.host {
+        Some(name) => Some(predict::load(name)?),
+        None => None,
+    };
+    let (forecasts, none) = match (&arguments.subject, arguments.patch.is_empty()) {
+        (_, false) => (vec![of_patch(arguments, profile.as_ref(), effort)?], Vec::new()),
+        (Some(path), true) if path.extension().is_some_and(|e| e == "toml") => {
+            of_experiment(path, profile.as_ref(), effort)?
+        }
+        (Some(path), true) => of_mail(path, profile.as_ref(), effort)?,
+        (None, true) => anyhow::bail!("nothing to predict; name an experiment, a mail or --patch NAME"),
+    };
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&forecasts)?);
+    } else {
+        forecasts.iter().for_each(|forecast| println!("{}", predict::describe(forecast)));
+        none.iter().for_each(|line| println!("{line}"));
+    }
+    Ok(Exit::Good)
+}
+
+/// This host, a few seconds' worth.
+pub fn profile_here() -> anyhow::Result<Profile> {
+    eprintln!("measuring this host's costs (a few seconds; `calibrate --out` keeps a better profile)");
+    Ok(calibrate::calibrate(&SysRoot::host(), &CalibrationRequest::quick(1), &mut |_, _| {})?)
+}
+
+fn of_patch(
+    arguments: &PredictArguments,
+    profile: Option<&Profile>,
+    effort: Effort,
+) -> anyhow::Result<Forecast> {
+    let flags = arguments.patch.iter().map(|name| name.parse::<Flag>()).collect::<Result<Vec<_>, _>>();
+    let flags = flags.map_err(PredictError::Flag)?;
+    let workload = match &arguments.workload {
+        Some(name) => name.as_str(),
+        None => predict::KNOWN[flags[0] as usize].workload,
+    };
+    let profile = match profile {
+        Some(profile) => profile.clone(),
+        None => profile_here()?,
+    };
+    let case = Case::named(workload, &profile.machine).ok_or_else(|| PredictError::Workload {
+        name: workload.to_owned(),
+        known: predict::NAMES.join(", "),
+    })?;
+    let metric = case.metric;
+    let case = match arguments.baseline {
+        Some(baseline) => case.anchored(metric, baseline),
+        None => case,
+    };
+    Ok(predict::forecast(&case, flags.into_iter().collect(), &profile, effort)?)
+}
+
+fn of_experiment(path: &Path, profile: Option<&Profile>, effort: Effort) -> anyhow::Result<MailForecasts> {
+    let plan = Plan::new(config::load(path)?);
+    let profile = match profile {
+        Some(profile) => profile.clone(),
+        None => profile_here()?,
+    };
+    let found = predict::of_plan(&plan, &profile, effort)?;
+    Ok((found.here.into_iter().chain(found.there).collect(), found.none.into_iter().collect()))
+}
+
+/// Each patch of a mail by its subject, on the machine that the mail names.
+fn of_mail(path: &Path, profile: Option<&Profile>, effort: Effort) -> anyhow::Result<MailForecasts> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read the mail {}", path.display()))?;
+    let document = patch::read(&bytes).with_context(|| format!("cannot make sense of {}", path.display()))?;
+    let machine = document.settings.iter().find_map(|setting| setting.machine.as_deref());
+    let profile = match (profile, machine.and_then(predict::described)) {
+        (Some(profile), _) => profile.clone(),
+        (None, Some(name)) => predict::load(name)?,
+        (None, None) => profile_here()?,
+    };
+    let (mut forecasts, mut none) = (Vec::new(), Vec::new());
+    for title in titles(&document) {
+        match predict::by_title(&title) {
+            Some(known) => {
+                let name = known.workload;
+                let case =
+                    Case::named(name, &profile.machine).expect("a registry row names a known workload");
+                let flags = [known.flag].into_iter().collect();
+                let forecast = predict::forecast(&case, flags, &profile, effort)?;
+                if !forecasts.contains(&forecast) {
+                    forecasts.push(forecast);
+                }
+            }
+            None => none.push(format!("no forecast for {title:?}: {}", touches(&document))),
+        }
+    }
+    if forecasts.is_empty() && none.is_empty() {
+        none.push(format!("no forecast: {}", touches(&document)));
+    }
+    Ok((forecasts, if forecasts_known(&document) { Vec::new() } else { none }))
+}
+
+fn forecasts_known(document: &Document) -> bool {
+    titles(document).iter().any(|title| predict::by_title(title).is_some())
+}
+
+/// Subjects of a mail's patches, of the series around it, and of what it replies to.
+fn titles(document: &Document) -> Vec<String> {
+    let mut titles: Vec<String> = document.mails.iter().map(|mail| mail.subject.title.clone()).collect();
+    titles
+        .extend(document.series.iter().flat_map(|series| series.parts.iter().map(|part| part.title.clone())));
+    titles.retain(|title| !title.trim().is_empty());
+    titles.sort();
+    titles.dedup();
+    titles
+}
+
+/// What an unknown patch changes, and the known patches of the same functions.
+fn touches(document: &Document) -> String {
+    let diffs = document.mails.iter().map(|mail| &mail.diff);
+    let functions: Vec<&str> = diffs.clone().flat_map(|diff| diff.functions()).collect();
+    let files: Vec<&str> = diffs.flat_map(|diff| diff.files.iter().map(|file| file.path.as_str())).collect();
+    let near: Vec<&str> = predict::nearest(&functions).into_iter().map(Flag::name).collect();
+    let what = if functions.is_empty() { files.join(", ") } else { functions.join("; ") };
+    let what = if what.is_empty() { "nothing that could be read".to_owned() } else { what };
+    if near.is_empty() {
+        format!("touches {what}; no known patch changes these functions")
+    } else {
+        format!("touches {what}; the nearest what-if flags are {}", near.join(", "))
+    }
+}
