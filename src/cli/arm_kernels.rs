@@ -1,9 +1,12 @@
 //! Kernels of arms from the command line: `--arms`, `--kernel-tree`, `--patch`.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::arguments::FitArguments;
 use crate::config::{ArmRole, ArmSection, Experiment, Problem, TargetKind};
+use crate::target::kernel::{KernelName, KernelPlaces};
 
 /// Writes the kernels that the options name into the experiment; returns what was decided.
 pub fn name(experiment: &mut Experiment, fit: &FitArguments) -> Result<Vec<String>, Problem> {
@@ -15,18 +18,53 @@ pub fn name(experiment: &mut Experiment, fit: &FitArguments) -> Result<Vec<Strin
             notes.extend(onto_tree(arm, &tree));
         }
     }
+    let base = experiment.arms[0].kernel.clone();
+    // A control equals the baseline in everything.
+    for arm in experiment.arms.iter_mut().filter(|arm| arm.role == Some(ArmRole::Control)) {
+        arm.kernel.clone_from(&base);
+    }
     if !fit.patch.is_empty() {
         patch(experiment, &fit.patch)?;
     }
-    if fit.kernel_tree.is_some() && experiment.target.kind == TargetKind::Host {
-        experiment.target.kind = TargetKind::Uml;
-        notes.push(
-            "kernels are built as User-Mode Linux, since [target] names no other kind; \
-             for QEMU write kind = \"vm\" there"
-                .to_owned(),
-        );
+    if experiment.target.kind == TargetKind::Host {
+        notes.extend(choose_target(experiment, fit));
     }
     Ok(notes)
+}
+
+/// The target that kernels of the options need, where the experiment names none.
+fn choose_target(experiment: &mut Experiment, fit: &FitArguments) -> Option<String> {
+    let (kind, why) = if fit.kernel_tree.is_some() {
+        (TargetKind::Uml, "kernels are built as User-Mode Linux; for QEMU write kind = \"vm\" in [target]")
+    } else {
+        let places = KernelPlaces::of_host(None).ok()?;
+        let named = experiment.arms.iter().filter(|arm| arm.kernel != "running" && arm.patches.is_empty());
+        let images: Vec<PathBuf> = named
+            .filter_map(|arm| match places.find(&arm.kernel, false) {
+                Ok(KernelName::Image(path)) => Some(path),
+                _ => None,
+            })
+            .collect();
+        if fit.arms.is_empty() || images.is_empty() {
+            return None;
+        }
+        if images.iter().all(|path| is_program(path)) {
+            (TargetKind::Uml, "the kernels are User-Mode Linux programs and run as guests")
+        } else {
+            (
+                TargetKind::Vm,
+                "the kernels run as QEMU guests; to reboot this host write kind = \"boot\" in [target]",
+            )
+        }
+    };
+    experiment.target.kind = kind;
+    Some(why.to_owned())
+}
+
+/// Whether the file is an ELF program, as a User-Mode Linux kernel is and a bzImage is not.
+fn is_program(path: &Path) -> bool {
+    let mut start = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"\x7fELF"
 }
 
 /// `a=/boot/vmlinuz-X b=running`: the kernels of arms that the experiment names.
@@ -103,7 +141,7 @@ name = "after"
 [[arm]]
 name = "again"
 role = "control"
-kernel = "/boot/vmlinuz-9"
+kernel = "v9.1"
 [analysis]
 primary = "file_read.ops_per_sec"
 "#;
@@ -130,7 +168,7 @@ primary = "file_read.ops_per_sec"
         let notes = name(&mut changed, &fit(Some(folder.path()), &["/p/1.patch"])).unwrap();
         let tree = folder.path().display().to_string();
         let kernels: Vec<&str> = changed.arms.iter().map(|a| a.kernel.as_str()).collect();
-        assert_eq!(kernels, [format!("{tree}@v9.1").as_str(), &tree, "/boot/vmlinuz-9"]);
+        assert_eq!(kernels, [format!("{tree}@v9.1").as_str(), &tree, &format!("{tree}@v9.1")]);
         assert_eq!(changed.arms[1].patches, [PathBuf::from("/p/1.patch")]);
         assert!(changed.arms[0].patches.is_empty() && changed.arms[2].patches.is_empty());
         assert_eq!(changed.target.kind, TargetKind::Uml);
@@ -146,9 +184,28 @@ primary = "file_read.ops_per_sec"
     }
 
     #[test]
+    fn images_choose_the_target_where_the_experiment_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (uml, bzimage) = (folder.path().join("linux"), folder.path().join("bzImage"));
+        std::fs::write(&uml, b"\x7fELF...").unwrap();
+        std::fs::write(&bzimage, b"MZ......").unwrap();
+        let kind = |image: &Path, given: TargetKind| {
+            let mut changed = experiment();
+            changed.target.kind = given;
+            let arms = ["before", "after"].map(|arm| format!("{arm}={}", image.display())).to_vec();
+            let notes = name(&mut changed, &FitArguments { arms, ..fit(None, &[]) }).unwrap();
+            assert_eq!(changed.arms[2].kernel, changed.arms[0].kernel, "the control follows the baseline");
+            (changed.target.kind, notes.len())
+        };
+        assert_eq!(kind(&uml, TargetKind::Host), (TargetKind::Uml, 1));
+        assert_eq!(kind(&bzimage, TargetKind::Host), (TargetKind::Vm, 1));
+        assert_eq!(kind(&bzimage, TargetKind::Boot), (TargetKind::Boot, 0));
+    }
+
+    #[test]
     fn a_patch_needs_one_candidate() {
         let mut two = experiment();
-        two.arms[2].role = None;
+        two.arms[2].role = Some(ArmRole::Candidate);
         let problem = name(&mut two, &fit(None, &["p"])).unwrap_err().to_string();
         assert!(problem.contains("the experiment has 2"), "{problem}");
     }

@@ -38,6 +38,11 @@ pub enum TargetError {
     )]
     GuestMemory { memory: Bytes, seen: String },
     #[error(
+        "the probe maps {needed} single pages in shuffled order, and this host lets a User-Mode Linux process have {limit} \
+         mappings; shrink the experiment (--scale), or raise the limit (sysctl vm.max_map_count={needed})"
+    )]
+    Mappings { needed: u64, limit: u64 },
+    #[error(
         "the guest's command line is {length} bytes long and may be {longest}; shorten kernel-arguments or TMPDIR"
     )]
     CommandLine { length: usize, longest: usize },
@@ -86,6 +91,7 @@ impl TargetError {
             TargetError::Boot(error) => error.is_usage(),
             TargetError::OtherKernelOnHost { .. }
             | TargetError::NoImage { .. }
+            | TargetError::Mappings { .. }
             | TargetError::CommandLine { .. } => true,
             _ => false,
         }

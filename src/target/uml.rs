@@ -15,7 +15,7 @@ use super::kernel::KernelImage;
 use super::machine;
 use super::machine::{CommandEnd, GuestTrial, Prepared};
 use super::seal::Stamp;
-use crate::config::workload::{Population, Workload};
+use crate::config::workload::{ListOrder, Population, Workload};
 use crate::config::{SwapKind, TargetSection};
 use crate::exec::Command;
 use crate::store::{TrialFolder, TrialSpec, TrialStatus};
@@ -57,6 +57,7 @@ impl UmlTarget {
         folder: &TrialFolder,
         cancel: &CancellationToken,
     ) -> Result<TrialStatus, TargetError> {
+        mappings_suffice(&spec.workload, map_limit())?;
         let expected = identity::expected(&self.image, self.arguments.as_deref());
         // A guest lives for one trial: what lives for a block is laid out in it anew.
         let spec = TrialSpec { kernel: Some(expected.clone()), fixture: None, ..spec.clone() };
@@ -160,6 +161,27 @@ fn needs_file_system(job: &Job) -> bool {
     matches!(&spec.workload, Workload::ReclaimProbe(probe) if probe.population != Population::DirtyAnon)
 }
 
+/// Mappings that programs and libraries of a process need besides.
+const OTHER_MAPPINGS: u64 = 1000;
+
+/// The host's limit of mappings for a process, which a process in UML has too.
+fn map_limit() -> Option<u64> {
+    std::fs::read_to_string("/proc/sys/vm/max_map_count").ok()?.trim().parse().ok()
+}
+
+/// UML maps page by page what has no neighbours in memory order: in shuffled order
+/// the probe's file, and as much again that keeps the frames apart.
+fn mappings_suffice(workload: &Workload, limit: Option<u64>) -> Result<(), TargetError> {
+    let Workload::ReclaimProbe(probe) = workload else { return Ok(()) };
+    let needed = 2 * probe.size.to_pages().0 + OTHER_MAPPINGS;
+    match limit {
+        Some(limit) if probe.order == ListOrder::Shuffled && needed > limit => {
+            Err(TargetError::Mappings { needed, limit })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Where UML may keep the guest's memory: on a tmpfs with room for it.
 fn memory_folder(memory: Bytes) -> Result<PathBuf, TargetError> {
     let mut seen = Vec::new();
@@ -183,6 +205,7 @@ fn is_tmpfs(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::workload::ReclaimProbeWorkload;
     use crate::target::kernel::KernelKind;
 
     #[test]
@@ -201,6 +224,18 @@ mod tests {
         let line = target.argv(Path::new("/tmp/f"), Some(Bytes::mib(64))).join(" ");
         let expected = "mem=524288K uml_dir=/tmp/f/uml brd.rd_size=65536 a=1 b init=/tmp/f/run-bench -- __guest-init /tmp/f";
         assert!(line.ends_with(expected), "{line}");
+    }
+
+    #[test]
+    fn a_probe_that_needs_more_mappings_than_there_are_is_refused() {
+        let text = include_str!("../../configs/reclaim-probe.toml");
+        let plan = crate::config::Plan::new(crate::config::parse(Path::new("x"), text).unwrap());
+        let Workload::ReclaimProbe(probe) = &plan.workloads[0].workload else { panic!("a probe") };
+        let shuffled = |size| Workload::ReclaimProbe(ReclaimProbeWorkload { size, ..probe.clone() });
+        let error = mappings_suffice(&shuffled(Bytes::mib(256)), Some(65530)).unwrap_err().to_string();
+        assert!(error.contains("132072") && error.contains("vm.max_map_count"), "{error}");
+        mappings_suffice(&shuffled(Bytes::mib(64)), Some(65530)).unwrap();
+        mappings_suffice(&shuffled(Bytes::gib(64)), None).unwrap();
     }
 
     #[test]
