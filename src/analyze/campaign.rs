@@ -9,6 +9,7 @@ use super::comparison::{Comparison, Question};
 use super::counters::{self, CounterComparison};
 use super::difference::{self, ArmDifference};
 use super::error::AnalyzeError;
+use super::forecast::{self, ForecastCheck};
 use super::noise::{self, NoiseNote};
 use super::variance::{self, VarianceByLevel};
 use super::verdict::Verdict;
@@ -61,6 +62,9 @@ pub struct CampaignAnalysis {
     pub comparisons: Vec<Comparison>,
     pub claim: Option<ClaimCheck>,
     pub claim_source: Option<ClaimSource>,
+    /// What the model said before the first trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<ForecastCheck>,
     /// Kernel counters of the measured phase; exploratory.
     pub counters: Vec<CounterComparison>,
     pub variance: Vec<VarianceByLevel>,
@@ -110,6 +114,7 @@ pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError
         stop: history.stopped(),
         claim: claim::check(&plan, &manifest, &records, &comparisons),
         claim_source: plan.experiment.claim_source.clone(),
+        forecast: forecast::check(folder, &records, &comparisons)?,
         counters: counters::compare(&plan, &records),
         variance: variance::by_level(&plan, &records),
         noise: noise::notes(&plan, &records, &comparisons, &differences),

@@ -14,6 +14,7 @@ mod difference;
 mod error;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod forecast;
 mod history;
 mod judge;
 mod noise;
@@ -28,6 +29,7 @@ pub use comparison::{ArmValues, Comparison, ComparisonResult, IntervalKind, Tria
 pub use counters::{COUNTER_RATE, CounterComparison};
 pub use difference::ArmDifference;
 pub use error::AnalyzeError;
+pub use forecast::{FORECAST_FILE, ForecastCheck};
 pub use history::{HistoryChange, HistoryPoint, MetricHistory, PooledChange, history};
 pub use judge::PlannedLooks;
 pub use noise::NoiseNote;

@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use anyhow::Context;
+use jiff::Timestamp;
 
 use super::arguments::PredictArguments;
 use super::exit::Exit;
+use crate::analyze::FORECAST_FILE;
 use crate::calibrate::{self, CalibrationRequest, Profile};
 use crate::config::{self, Plan};
 use crate::host::SysRoot;
 use crate::model::flag::Flag;
 use crate::patch::{self, Document};
-use crate::predict::{self, Case, Effort, Forecast, PredictError};
+use crate::predict::{self, Case, Effort, Forecast, ForecastRecord, Forecasts, PredictError};
+use crate::store::{CampaignFolder, write_atomically, write_json};
 
 /// Patches, nearest ones where a mail's are not known, and workloads.
 type MailForecasts = (Vec<Forecast>, Vec<String>);
@@ -52,6 +55,42 @@ pub fn main(arguments: &PredictArguments) -> anyhow::Result<Exit> {
 pub fn profile_here() -> anyhow::Result<Profile> {
     eprintln!("measuring this host's costs (a few seconds; `calibrate --out` keeps a better profile)");
     Ok(calibrate::calibrate(&SysRoot::host(), &CalibrationRequest::quick(1), &mut |_, _| {})?)
+}
+
+/// Stores the forecast of an experiment whose patch is known, before its first
+/// trial. A failure is said and costs the run nothing.
+pub fn before_first_trial(folder: &CampaignFolder, plan: &Plan, results: &Path) {
+    let path = folder.path().join(FORECAST_FILE);
+    let begun = folder.trials().is_ok_and(|trials| !trials.is_empty());
+    let unknown = predict::patches_of(plan).is_ok_and(|flags| flags.iter().next().is_none());
+    if path.exists() || begun || unknown {
+        return;
+    }
+    match store_forecast(folder, plan, results) {
+        Ok(forecasts) => {
+            for forecast in forecasts.here.iter().chain(&forecasts.there) {
+                eprintln!(
+                    "forecast: {} on {}: {}",
+                    forecast.metric,
+                    forecast.machine,
+                    predict::change(forecast)
+                );
+            }
+            forecasts.none.iter().for_each(|reason| eprintln!("run-bench: {reason}"));
+        }
+        Err(error) => eprintln!("run-bench: no forecast is stored with this campaign: {error:#}"),
+    }
+}
+
+/// With the profile kept beside the results, or a quick one kept with the campaign.
+fn store_forecast(folder: &CampaignFolder, plan: &Plan, results: &Path) -> anyhow::Result<Forecasts> {
+    let kept = results.join("profile.toml");
+    let profile = if kept.is_file() { Profile::load(&kept)? } else { profile_here()? };
+    write_atomically(&folder.path().join("profile.toml"), profile.to_toml().as_bytes())?;
+    let forecasts = predict::of_plan(plan, &profile, Effort::full(plan.schedule().seed))?;
+    let record = ForecastRecord::new(forecasts, &profile, Timestamp::now());
+    write_json(&folder.path().join(FORECAST_FILE), &record)?;
+    Ok(record.forecasts)
 }
 
 fn of_patch(

@@ -32,6 +32,7 @@ pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
     let _host = HostLock::take(&folder.path().display().to_string())?;
     reclaimers(&plan, &manifest)?;
     eprintln!("campaign {}", folder.path().display());
+    super::predict::before_first_trial(&folder, &plan, &arguments.results);
     let summary = runtime.block_on(run(&folder, plan, manifest))?;
     conclude(&folder, &summary, arguments)
 }

@@ -46,6 +46,13 @@ pub fn mail(analysis: &CampaignAnalysis) -> String {
             paragraph(&mut text, "  differs: ", difference, WIDTH);
         }
     }
+    if let Some(forecast) = &analysis.forecast {
+        text.push('\n');
+        paragraph(&mut text, "Forecast: ", &format!("{}.", words::forecast_row(forecast)), WIDTH);
+        for line in words::forecast_lines(forecast) {
+            paragraph(&mut text, "  ", &line, WIDTH);
+        }
+    }
     if let Some(reason) = &analysis.functional_only {
         text.push('\n');
         paragraph(&mut text, "", &format!("No statement about time may rest on this run: {reason}."), WIDTH);

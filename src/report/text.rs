@@ -34,6 +34,13 @@ pub(super) fn terminal_of_width(analysis: &CampaignAnalysis, width: u16) -> Stri
     if let Some(claim) = &analysis.claim {
         claim_lines(&mut text, claim, width);
     }
+    if let Some(forecast) = &analysis.forecast {
+        paragraph(&mut text, "", &format!("Forecast: {}.", words::forecast_row(forecast)), width);
+        for line in words::forecast_lines(forecast) {
+            paragraph(&mut text, "  ", &line, width);
+        }
+        text.push('\n');
+    }
     if let Some(reason) = &analysis.functional_only {
         paragraph(&mut text, "", &format!("No statement about time may rest on this run: {reason}."), width);
         text.push('\n');

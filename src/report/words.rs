@@ -1,9 +1,12 @@
 //! The sentences that all reports share.
 
 use super::number::{p_value, share};
-use crate::analyze::{CampaignAnalysis, ClaimCheck, Comparison, IntervalKind, Verdict, detectable};
+use crate::analyze::{
+    CampaignAnalysis, ClaimCheck, Comparison, ForecastCheck, IntervalKind, Verdict, detectable,
+};
 use crate::config::ArmRole;
 use crate::metric::Direction;
+use crate::predict::{self, Forecast};
 use crate::units::Percent;
 
 /// A relative change with sign, at a precision that suits its size.
@@ -159,6 +162,50 @@ pub fn claim_row(claim: &ClaimCheck) -> String {
         _ => "not measured".to_owned(),
     });
     parts.join(", ")
+}
+
+/// `forecast here +0.30% [+0.10%, +0.80%]; on AMD EPYC 7K62 +4.50% [+1.20%, +9.80%]`.
+pub fn forecast_row(check: &ForecastCheck) -> String {
+    let forecasts = &check.record.forecasts;
+    let one = |f: &Forecast| format!("{} {}", change(Percent(f.median)), interval(forecast_interval(f)));
+    let mut parts = Vec::new();
+    parts.extend(forecasts.here.as_ref().map(|f| format!("here {}", one(f))));
+    parts.extend(forecasts.there.as_ref().map(|f| format!("on {} {}", f.machine, one(f))));
+    parts.extend(forecasts.none.clone());
+    parts.join("; ")
+}
+
+/// The 90% interval of a forecast.
+pub fn forecast_interval(forecast: &Forecast) -> (Percent, Percent) {
+    (Percent(forecast.low), Percent(forecast.high))
+}
+
+/// How forecast and measurement agree, and why the forecast is what it is.
+pub fn forecast_lines(check: &ForecastCheck) -> Vec<String> {
+    let mut lines = Vec::new();
+    if check.record.forecasts.same_kernel {
+        lines.push("both arms run the same kernel, so this run does not test the forecast".to_owned());
+    }
+    if let (Some(measured), Some(inside)) = (check.measured, check.inside) {
+        let place = if inside { "inside" } else { "outside" };
+        let sign = match check.same_sign {
+            Some(true) => ", the same sign",
+            Some(false) => ", the other sign",
+            None => "",
+        };
+        let ratio = check.ratio.map_or(String::new(), |r| format!(", {r:.1} times the forecast"));
+        lines
+            .push(format!("measured {} lies {place} the forecast's interval{sign}{ratio}", change(measured)));
+    }
+    let told = check.record.forecasts.here.as_ref().or(check.record.forecasts.there.as_ref());
+    if let Some(reason) = told.and_then(|f| f.reasons.first()) {
+        lines.push(format!("the cost that moves most: {}", predict::reason(reason)));
+    }
+    lines.push(match &check.doubt {
+        Some(doubt) => format!("the forecast does not count as made before: {doubt}"),
+        None => format!("made {} with hash {}", check.record.made, &check.record.hash[..12]),
+    });
+    lines
 }
 
 /// `36 trials: 34 valid, 2 invalid; 12 more were discarded to warm up`.

@@ -1,4 +1,4 @@
-//! What was claimed, what its own numbers say, what was measured.
+//! What was claimed, what its own numbers say, what was forecast and what was measured.
 
 use super::distribution::right_label;
 use super::error::ChartError;
@@ -7,6 +7,7 @@ use super::gallery::{Chart, Source};
 use super::scale::{Axis, Scale};
 use super::theme::{Ink, Marker};
 use crate::analyze::ClaimCheck;
+use crate::predict::Forecast;
 use crate::report::words;
 use crate::units::Percent;
 
@@ -86,7 +87,17 @@ fn rows(source: &Source<'_>, claim: &ClaimCheck) -> Vec<Row> {
         marker: style.marker,
         ink: style.ink,
     });
-    [Some(claimed), recomputed, measured].into_iter().flatten().collect()
+    let forecast = |name, forecast: &Forecast| Row {
+        name,
+        change: Percent(forecast.median),
+        interval: Some(words::forecast_interval(forecast)),
+        marker: Marker::Ring,
+        ink: Ink::Muted,
+    };
+    let forecasts = source.analysis.forecast.as_ref().map(|check| &check.record.forecasts);
+    let there = forecasts.and_then(|f| f.there.as_ref()).map(|f| forecast("forecast, claim's machine", f));
+    let here = forecasts.and_then(|f| f.here.as_ref()).map(|f| forecast("forecast, here", f));
+    [Some(claimed), recomputed, there, here, measured].into_iter().flatten().collect()
 }
 
 /// A sentence that begins with a capital letter.

@@ -167,6 +167,15 @@ fn verdicts(analysis: &CampaignAnalysis) -> Vec<VerdictBlock> {
             lines,
         });
     }
+    if let Some(forecast) = &analysis.forecast {
+        let lines = words::forecast_lines(forecast);
+        blocks.push(VerdictBlock {
+            class: "",
+            says: "What the model said before the first trial".to_owned(),
+            number: capital(&words::forecast_row(forecast)),
+            lines: lines.iter().map(|line| format!("{}.", capital(line))).collect(),
+        });
+    }
     blocks
 }
 
