@@ -97,8 +97,10 @@ pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError
     for i in 0..comparisons.len() {
         if comparisons[i].role == ArmRole::Candidate {
             comparisons[i].layout_spread = noise::layout_spread(&comparisons[i], &comparisons);
-            if let Some(reason) = noise::equal_arms_moved_as_far(&comparisons[i], &comparisons) {
-                (comparisons[i].verdict, comparisons[i].reason) = (Verdict::Unresolved, reason);
+            if let Some((moved, reason)) = noise::equal_arms_moved_as_far(&comparisons[i], &comparisons) {
+                let comparison = &mut comparisons[i];
+                comparison.equal_arms_moved = Some(moved);
+                (comparison.verdict, comparison.reason) = (Verdict::Unresolved, reason);
             }
         }
     }

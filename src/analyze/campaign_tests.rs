@@ -143,6 +143,21 @@ fn a_claim_is_held_against_the_interval() {
     assert_eq!(with_claim("+9.0%", "Example CPU"), ClaimVerdict::Refuted);
     assert_eq!(with_claim("+5.0%", "Another CPU"), ClaimVerdict::SeenHere);
     assert_eq!(with_claim("-5.0%", "Another CPU"), ClaimVerdict::NotSeenHere);
+    assert_eq!(with_claim("-5.0%", "Example CPU"), ClaimVerdict::Refuted);
+    let measured = |claim: &str, factor: f64, deviation: f64| {
+        let source = "machine = \"Example CPU\"\nkernel = \"9.9\"\n[memcg]";
+        let text = EXPERIMENT.replace("[memcg]", &format!("claim = {claim:?}\n[claim-source]\n{source}"));
+        verdicts(&text, factor, deviation).claim.expect("a claim")
+    };
+    // No change is claimed: only equivalence bears it out.
+    assert_eq!(measured("+0.0%", 1.0, 0.002).verdict, ClaimVerdict::Reproduced);
+    assert_eq!(measured("+0.0%", 1.0, 0.05).verdict, ClaimVerdict::NotResolvable);
+    let noisy = measured("+1.8%", 1.018, 0.06);
+    assert_eq!(noisy.verdict, ClaimVerdict::NotResolvable, "{}", noisy.reason);
+    assert!(noisy.reason.contains("seen with a chance of"), "{}", noisy.reason);
+    let larger = measured("+1.8%", 1.09, 0.003);
+    assert_eq!(larger.verdict, ClaimVerdict::Refuted);
+    assert!(larger.reason.contains("the change is larger"), "{}", larger.reason);
     let alike = EXPERIMENT
         .replace("memcg = { limit = \"80MiB\" }", "")
         .replace("[memcg]", "claim = \"+5%\"\n[memcg]");

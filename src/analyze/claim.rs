@@ -6,15 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, IntervalKind, show};
 use super::verdict::Verdict;
 use crate::config::Plan;
 use crate::metric::MetricId;
+use crate::stats::claim::ClaimCheck as Answers;
+use crate::stats::claim::{ClaimOutcome, Claimed, Discrepancy};
+use crate::stats::interval::Interval;
+use crate::stats::verdict::{Evidence, MINIMUM_BLOCKS};
 use crate::store::{Manifest, TrialRecord};
 use crate::units::Percent;
-
-/// Power below which a miss says nothing.
-const ENOUGH_POWER: f64 = 0.8;
 
 /// What the measurement says of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,16 +92,6 @@ pub(super) fn check(
         if a.0 <= b.0 { (a, b) } else { (b, a) }
     });
     let power = comparison.power_at(claimed, plan.analysis().alpha);
-    let same_sign = measured.is_some_and(|m| m.0 * claimed.0 > 0.0);
-    let facts = Facts {
-        changed: matches!(comparison.verdict, Verdict::Better | Verdict::Worse),
-        equivalent: comparison.verdict == Verdict::Equivalent,
-        inside: interval.is_some_and(|(low, high)| low.0 <= claimed.0 && claimed.0 <= high.0),
-        valid: comparison.verdict != Verdict::Invalid && interval.is_some(),
-        power: power.unwrap_or(0.0),
-        null_claim: claimed.0.abs() <= plan.analysis().margin.0,
-        same_sign,
-    };
     let candidate = &comparison.candidate.arm;
     let (verdict, reason) = if has_equal_arms(plan, candidate) {
         let reason = format!(
@@ -108,7 +99,7 @@ pub(super) fn check(
         );
         (ClaimVerdict::NotTested, reason)
     } else {
-        judge(&facts, differences.is_empty())
+        judge(comparison, claimed, plan.analysis().margin, power, differences.is_empty())
     };
     Some(ClaimCheck {
         metric,
@@ -131,63 +122,91 @@ fn has_equal_arms(plan: &Plan, candidate: &str) -> bool {
     arms.first().zip(found).is_some_and(|(baseline, arm)| arm.is_set_up_like(baseline))
 }
 
-struct Facts {
-    changed: bool,
-    equivalent: bool,
-    inside: bool,
-    valid: bool,
-    power: f64,
-    /// The claim is that there is no change of interest.
-    null_claim: bool,
-    same_sign: bool,
+/// Half a unit of the last digit of a claim, which is printed to a tenth of a percent.
+const ROUNDING: Percent = Percent(0.05);
+
+/// The three answers on the log scale where plus is better.
+fn answers(
+    comparison: &Comparison,
+    claimed: Percent,
+    margin: Percent,
+    power: Option<f64>,
+) -> Option<Answers> {
+    let result = comparison.result.as_ref().filter(|r| r.interval.is_some())?;
+    let interval =
+        result.interval.map(|(low, high)| Interval { low: low.to_log_ratio(), high: high.to_log_ratio() });
+    let equivalence = result.equivalence.interval;
+    let evidence = Evidence {
+        n: result.paired.n,
+        needed: MINIMUM_BLOCKS,
+        estimate: result.estimate.to_log_ratio(),
+        interval,
+        // After looks only the interval that allows for them decides.
+        equivalence_interval: match result.interval_kind {
+            IntervalKind::Fixed => Some(equivalence),
+            _ => interval,
+        },
+    };
+    // A raw change of the metric becomes one towards the better, as `raw_change` does the other way.
+    let log_ratio = comparison.raw_change(claimed).to_log_ratio();
+    let claimed = Claimed { log_ratio, rounding: ROUNDING.to_log_ratio() };
+    Answers::new(&claimed, &evidence, margin.to_log_ratio(), power.unwrap_or(0.0)).ok()
 }
 
-fn judge(facts: &Facts, same_conditions: bool) -> (ClaimVerdict, String) {
-    let percent = |p: f64| format!("{:.0}%", 100.0 * p);
-    if !facts.valid {
+fn judge(
+    comparison: &Comparison,
+    claimed: Percent,
+    margin: Percent,
+    power: Option<f64>,
+    same_conditions: bool,
+) -> (ClaimVerdict, String) {
+    let chance = format!(
+        "a change of the claimed size would have been seen with a chance of {:.0}%",
+        100.0 * power.unwrap_or(0.0)
+    );
+    let answers = answers(comparison, claimed, margin, power);
+    let Some(answers) = answers.filter(|_| comparison.verdict != Verdict::Invalid) else {
         return (ClaimVerdict::NotResolvable, "there is no interval to hold it against".to_owned());
-    }
-    let (established, what) = if facts.null_claim {
-        (facts.equivalent, "that nothing of interest changes")
-    } else {
-        (facts.changed && facts.same_sign, "a change of that sign")
     };
-    if !same_conditions {
-        return if established {
-            (
-                ClaimVerdict::SeenHere,
-                format!("{what} was established under other conditions than the claim's"),
-            )
-        } else {
-            let reason = format!(
-                "not established under other conditions than the claim's; a change of the claimed size would have been seen with a chance of {}",
-                percent(facts.power)
-            );
-            (ClaimVerdict::NotSeenHere, reason)
-        };
+    let n = comparison.result.as_ref().map_or(0, |r| r.paired.n);
+    if n < MINIMUM_BLOCKS {
+        let reason = format!("{n} blocks; an answer needs at least {MINIMUM_BLOCKS}");
+        return (ClaimVerdict::NotResolvable, reason);
     }
-    if established && facts.inside {
-        return (
-            ClaimVerdict::Reproduced,
-            format!("{what} was established and the claimed value lies inside the interval"),
-        );
+    if let Some(moved) = comparison.equal_arms_moved {
+        let reason = format!("equal arms were measured to differ too, by up to {}; {chance}", show(moved));
+        return (ClaimVerdict::NotResolvable, reason);
     }
-    if !facts.inside && (facts.power >= ENOUGH_POWER || facts.changed || facts.equivalent) {
-        return (
-            ClaimVerdict::Refuted,
-            format!(
-                "the claimed value lies outside the interval; a change of that size would have been seen with a chance of {}",
-                percent(facts.power)
-            ),
-        );
-    }
-    (
-        ClaimVerdict::NotResolvable,
-        format!(
-            "a change of the claimed size would have been seen with a chance of {} only",
-            percent(facts.power)
+    let same_sign =
+        comparison.result.as_ref().is_some_and(|r| comparison.raw_change(r.estimate).0 * claimed.0 > 0.0);
+    let seen = answers.outcome == ClaimOutcome::Reproduced || answers.change_seen && same_sign;
+    match answers.outcome {
+        // Under other conditions the size may well be another; the sign is what can be compared.
+        _ if !same_conditions && seen => (
+            ClaimVerdict::SeenHere,
+            "what it says was established, under other conditions than the claim's".to_owned(),
         ),
-    )
+        _ if !same_conditions => (
+            ClaimVerdict::NotSeenHere,
+            format!("not established under other conditions than the claim's; {chance}"),
+        ),
+        ClaimOutcome::Reproduced => (
+            ClaimVerdict::Reproduced,
+            "what it says was established, and the claimed value lies inside the interval".to_owned(),
+        ),
+        ClaimOutcome::Refuted => (ClaimVerdict::Refuted, refuted(answers.discrepancy, &chance)),
+        ClaimOutcome::NotResolvable => (ClaimVerdict::NotResolvable, chance),
+    }
+}
+
+fn refuted(discrepancy: Option<Discrepancy>, chance: &str) -> String {
+    let how = match discrepancy {
+        Some(Discrepancy::Opposite) => "the change goes the other way",
+        Some(Discrepancy::Smaller) => "the change is smaller",
+        Some(Discrepancy::Larger) => "the change is larger",
+        None => "the change is another",
+    };
+    format!("the claimed value lies outside the interval: {how}; {chance}")
 }
 
 /// What is known to differ between the claim's conditions and ours.
@@ -229,40 +248,5 @@ mod tests {
         let changes =
             ["memcg.limit 4GiB -> 64MiB".to_owned(), "kept: bytes touched to memcg.limit".to_owned()];
         assert_eq!(scale_differences(&changes), ["scale: memcg.limit 4GiB -> 64MiB"]);
-    }
-
-    fn facts() -> Facts {
-        Facts {
-            changed: true,
-            equivalent: false,
-            inside: true,
-            valid: true,
-            power: 0.9,
-            null_claim: false,
-            same_sign: true,
-        }
-    }
-
-    #[test]
-    fn each_answer_has_its_cause() {
-        assert_eq!(judge(&facts(), true).0, ClaimVerdict::Reproduced);
-        assert_eq!(judge(&facts(), false).0, ClaimVerdict::SeenHere);
-        let outside = Facts { inside: false, changed: false, equivalent: true, ..facts() };
-        assert_eq!(judge(&outside, true).0, ClaimVerdict::Refuted);
-        assert_eq!(judge(&outside, false).0, ClaimVerdict::NotSeenHere);
-        let blind = Facts { changed: false, power: 0.2, ..facts() };
-        assert_eq!(judge(&blind, true).0, ClaimVerdict::NotResolvable);
-        let outside_but_blind = Facts { changed: false, inside: false, power: 0.2, ..facts() };
-        assert_eq!(judge(&outside_but_blind, true).0, ClaimVerdict::NotResolvable);
-        let opposite = Facts { same_sign: false, inside: false, ..facts() };
-        assert_eq!(judge(&opposite, true).0, ClaimVerdict::Refuted);
-    }
-
-    #[test]
-    fn a_null_claim_is_reproduced_by_equivalence() {
-        let null = Facts { changed: false, equivalent: true, null_claim: true, ..facts() };
-        assert_eq!(judge(&null, true).0, ClaimVerdict::Reproduced);
-        let unresolved = Facts { equivalent: false, ..null };
-        assert_eq!(judge(&unresolved, true).0, ClaimVerdict::NotResolvable);
     }
 }

@@ -101,6 +101,9 @@ pub struct Comparison {
     pub reason: String,
     /// How far a mere rebuild of the baseline moves this metric, where there is a placebo arm.
     pub layout_spread: Option<Percent>,
+    /// How far arms that are equal were found to differ, where that is as far as this change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_arms_moved: Option<Percent>,
 }
 
 /// What to compare.
@@ -145,6 +148,7 @@ impl Comparison {
             verdict: Verdict::Invalid,
             reason,
             layout_spread: None,
+            equal_arms_moved: None,
         }
     }
 

@@ -92,18 +92,22 @@ pub(super) fn layout_spread(comparison: &Comparison, all: &[Comparison]) -> Opti
 
 /// Why a change that was found is none: arms that are equal were found to differ
 /// by as much, so whatever moved them may have moved the candidate.
-pub(super) fn equal_arms_moved_as_far(comparison: &Comparison, all: &[Comparison]) -> Option<String> {
+pub(super) fn equal_arms_moved_as_far(
+    comparison: &Comparison,
+    all: &[Comparison],
+) -> Option<(Percent, String)> {
     let found = |c: &Comparison| matches!(c.verdict, Verdict::Better | Verdict::Worse);
     let control = control_of(comparison, all).filter(|c| found(comparison) && found(c))?;
     let (low, high) = control.result.as_ref()?.interval?;
     let reach = Percent(low.0.abs().max(high.0.abs()));
     (comparison.result.as_ref()?.estimate.0.abs() <= reach.0).then(|| {
-        format!(
+        let reason = format!(
             "a change was measured, but equal arms ({} and {}) were measured to differ too, by up to {}",
             control.baseline.arm,
             control.candidate.arm,
             show(reach)
-        )
+        );
+        (reach, reason)
     })
 }
 
