@@ -241,8 +241,10 @@ pub enum PatchCommand {
     /// List the series, its claims and its workloads
     Show(MailArguments),
     /// Recompute every claim from its own numbers
-    Audit(MailArguments),
+    #[command(after_help = super::patch::AUDIT_EXAMPLES)]
+    Audit(AuditArguments),
     /// Write an experiment that reproduces a claim
+    #[command(after_help = super::patch::IMPORT_EXAMPLES)]
     Import(ImportArguments),
 }
 
@@ -253,6 +255,12 @@ pub struct MailArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditArguments {
+    #[command(flatten)]
+    pub mail: MailArguments,
     /// Print text of at most 72 columns, for a reply
     #[arg(long, conflicts_with = "json")]
     pub reply: bool,
@@ -268,7 +276,8 @@ pub struct ImportArguments {
     /// Where to write the experiment; standard output when absent
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// A kernel tree: the arms become its base revision without and with the mail's patches
+    /// A kernel tree: the arms become its base revision without and with the mail's patches,
+    /// which are written to `patches/` beside the experiment
     #[arg(long, value_name = "DIR")]
     pub kernel_tree: Option<PathBuf>,
     /// The base revision in that tree

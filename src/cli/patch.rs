@@ -6,11 +6,22 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::arguments::{ImportArguments, MailArguments, PatchCommand};
+use super::arguments::{AuditArguments, ImportArguments, MailArguments, PatchCommand};
 use super::exit::Exit;
 use crate::import::{self, ImportRequest, TreeRequest};
 use crate::patch::{self, Document};
 use crate::store::{create_private_folder, write_atomically};
+
+pub const AUDIT_EXAMPLES: &str = "Examples:
+  run-bench patch audit series.mbox            # a table, then what is worth saying
+  run-bench patch audit series.mbox --reply    # the same to paste into an answer
+  run-bench patch audit series.mbox --json | jq '.claims[].audit.arithmetic'";
+
+pub const IMPORT_EXAMPLES: &str = "Examples:
+  run-bench patch import series.mbox --out x.toml
+  run-bench patch import series.mbox --claim c3 --out x.toml
+  run-bench patch import series.mbox --kernel-tree ~/linux --base v6.12 --out x.toml
+  run-bench plan x.toml --scale auto && run-bench run x.toml --scale auto";
 
 /// No mail archive of interest is larger.
 const LARGEST_MAIL: u64 = 50 << 20;
@@ -53,10 +64,10 @@ fn show(arguments: &MailArguments) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn audit(arguments: &MailArguments) -> anyhow::Result<Exit> {
-    let (_, document) = read(&arguments.mail)?;
+fn audit(arguments: &AuditArguments) -> anyhow::Result<Exit> {
+    let (_, document) = read(&arguments.mail.mail)?;
     let report = import::audit_report(&document);
-    print(&if arguments.json {
+    print(&if arguments.mail.json {
         serde_json::to_string_pretty(&report)?
     } else if arguments.reply {
         import::audit_mail_text(&report)

@@ -17,13 +17,17 @@ struct Side {
 
 /// Recognises the block from its legend or its heading on.
 pub(crate) fn recognise(lines: &[Line<'_>]) -> Option<Match> {
+    // The legend names the sides; without it the block opens with its heading.
+    let head = lines.first()?;
+    if !(legend_opens(head) || head.text.contains("Median")) {
+        return None;
+    }
     let heading = lines.iter().take(30).position(|line| {
         let words: Vec<&str> = line.text.split_whitespace().collect();
         words == ["N", "Min", "Max", "Median", "Avg", "Stddev"]
     })?;
     let legend: Vec<(String, String)> = lines[..heading].iter().filter_map(legend).collect();
-    // The legend names the sides; without it the block must open with its heading.
-    let opens = heading == 0 || legend_opens(lines.first()?);
+    let opens = heading == 0 || legend_opens(head);
     let sides: Vec<Side> = lines[heading + 1..].iter().take(2).filter_map(side).collect();
     let ([before, after], true) = (sides.as_slice(), opens) else { return None };
     let rest = &lines[heading + 3..];

@@ -50,8 +50,7 @@ const MACHINE_ENDS: &[&str] = &[
 
 /// Facts of one paragraph; `None` when it states none.
 pub(crate) fn sentence(text: &str) -> Option<Setting> {
-    let tokens = token::tokens(text);
-    let words = Words { text, tokens: &tokens };
+    let words = Words::new(text);
     let setting = Setting {
         memcg_limit: words.memcg_limit(),
         swap: words.swap(),
@@ -67,18 +66,25 @@ pub(crate) fn sentence(text: &str) -> Option<Setting> {
 
 /// The stated number of runs in a paragraph.
 pub(crate) fn runs(text: &str) -> Option<Runs> {
-    let tokens = token::tokens(text);
-    Words { text, tokens: &tokens }.runs()
+    Words::new(text).runs()
 }
 
 struct Words<'a> {
     text: &'a str,
-    tokens: &'a [Token],
+    tokens: Vec<Token>,
+    /// The tokens in lower case.
+    lower: Vec<String>,
 }
 
-impl Words<'_> {
-    fn lower(&self, at: usize) -> String {
-        self.tokens.get(at).map_or(String::new(), |t| t.text(self.text).to_lowercase())
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Self {
+        let tokens = token::tokens(text);
+        let lower = tokens.iter().map(|t| t.text(text).to_lowercase()).collect();
+        Words { text, tokens, lower }
+    }
+
+    fn lower(&self, at: usize) -> &str {
+        self.lower.get(at).map_or("", String::as_str)
     }
 
     fn range(&self, from: usize, to: usize) -> String {
@@ -106,8 +112,7 @@ impl Words<'_> {
         for at in 0..self.tokens.len() {
             let Some((bytes, next)) = self.size(at) else { continue };
             let behind = (next..next + 3).any(group);
-            let limits =
-                (at.saturating_sub(4)..at).any(|i| matches!(self.lower(i).as_str(), "limit" | "limited"));
+            let limits = (at.saturating_sub(4)..at).any(|i| matches!(self.lower(i), "limit" | "limited"));
             let before = (at.saturating_sub(6)..at).any(group);
             if behind || (before && (limits || self.tokens[at - 1].is_symbol('='))) {
                 return Some(bytes);
@@ -152,11 +157,9 @@ impl Words<'_> {
             if self.lower(at) != "on" || at + 1 >= self.tokens.len() {
                 continue;
             }
-            let first = at
-                + 1
-                + usize::from(matches!(self.lower(at + 1).as_str(), "a" | "an" | "my" | "our" | "the"));
+            let first = at + 1 + usize::from(matches!(self.lower(at + 1), "a" | "an" | "my" | "our" | "the"));
             let stop = |i: usize| {
-                MACHINE_ENDS.contains(&self.lower(i).as_str())
+                MACHINE_ENDS.contains(&self.lower(i))
                     || matches!(self.tokens[i].kind, Kind::Symbol(':' | ',' | '.' | ';' | ')'))
             };
             let mut end = (first..self.tokens.len().min(first + 14))
@@ -169,8 +172,8 @@ impl Words<'_> {
             let size_words = ["cpu", "cpus", "core", "cores", "threads", "memory", "ram"];
             if self.lower(end) == "with"
                 && self.tokens.get(end + 1).is_some_and(|t| t.number().is_some())
-                && let Some(last) = (end + 1..self.tokens.len().min(end + 5))
-                    .find(|i| size_words.contains(&self.lower(*i).as_str()))
+                && let Some(last) =
+                    (end + 1..self.tokens.len().min(end + 5)).find(|i| size_words.contains(&self.lower(*i)))
             {
                 end = last + 1;
             }
@@ -185,9 +188,8 @@ impl Words<'_> {
             let word = self.tokens[at].text(self.text);
             let version = word.strip_prefix('v').unwrap_or(word);
             let shaped = version.starts_with(|c: char| ('2'..='9').contains(&c)) && version.contains('.');
-            let marked = (at.saturating_sub(4)..at).any(|i| {
-                matches!(self.lower(i).as_str(), "based" | "base" | "kernel" | "upon" | "onto" | "top")
-            });
+            let marked = (at.saturating_sub(4)..at)
+                .any(|i| matches!(self.lower(i), "based" | "base" | "kernel" | "upon" | "onto" | "top"));
             let plain = version.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+'));
             let release = word.starts_with('v') || version.contains("-rc");
             if shaped && marked && plain && release && word.len() < 40 {
@@ -248,19 +250,18 @@ impl Words<'_> {
             ["faster", "slower", "more", "larger", "smaller", "higher", "lower", "better", "as", "the"];
         for at in 0..self.tokens.len() {
             let Some(count) = self.count(at) else { continue };
-            let noun = (at + 1..at + 4).find(|i| nouns.contains(&self.lower(*i).as_str()));
-            let noun = noun.filter(|i| !comparing.contains(&self.lower(i + 1).as_str()));
+            let noun = (at + 1..at + 4).find(|i| nouns.contains(&self.lower(*i)));
+            let noun = noun.filter(|i| !comparing.contains(&self.lower(i + 1)));
             let noun = noun.filter(|i| (at + 1..*i).all(|j| self.tokens[j].kind == Kind::Word));
-            let statistic_of = at >= 2
-                && self.lower(at - 1) == "of"
-                && statistic(&self.lower(at - 2)) != Statistic::Unstated;
+            let statistic_of =
+                at >= 2 && self.lower(at - 1) == "of" && statistic(self.lower(at - 2)) != Statistic::Unstated;
             if noun.is_none() && !statistic_of {
                 continue;
             }
             let from = at.saturating_sub(6);
             let to = noun.map_or(at + 1, |i| i + 1);
             let found = (from..(to + 4).min(self.tokens.len()))
-                .map(|i| statistic(&self.lower(i)))
+                .map(|i| statistic(self.lower(i)))
                 .find(|s| *s != Statistic::Unstated);
             return Some(Runs {
                 count,
