@@ -197,6 +197,50 @@ fn is_running(pid: u32) -> bool {
         .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])))
 }
 
+/// Reads of a file through a memory cgroup, which any kernel with one can run.
+const SHORT: &str = r#"
+schema = 1
+title = "A/A over a User-Mode Linux kernel"
+[memcg]
+limit = "32MiB"
+[target]
+kind = "uml"
+memory = "512MiB"
+[workload.file-read]
+tasks = 1
+size = "64MiB"
+order = "random"
+duration = "300ms"
+[[arm]]
+name = "a"
+kernel = "KERNEL"
+[[arm]]
+name = "b"
+role = "control"
+kernel = "KERNEL"
+[schedule]
+blocks = 1
+discard-first = false
+[analysis]
+primary = "file_read.ops_per_sec"
+"#;
+
+#[test]
+#[ignore = "needs this host for itself: runs a campaign"]
+fn a_short_campaign_of_equal_kernels_is_valid() {
+    let Some(kernel) = kernel() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let experiment = folder.path().join("aa.toml");
+    let text = SHORT.replace("KERNEL", &kernel.display().to_string());
+    std::fs::write(&experiment, text).expect("written");
+    let mut command = Command::new(PROGRAM);
+    command.arg("run").arg(&experiment).args(["--name", "aa", "--results"]).arg(folder.path());
+    let output = command.stdin(Stdio::null()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let trials = std::fs::read_dir(folder.path().join("aa/trials")).map_or(0, Iterator::count);
+    assert_eq!((trials, said.matches("valid, ").count()), (4, 4), "{said}");
+}
+
 /// The kernel named by `RUN_BENCH_UML`; Debian's has neither brd nor the swap that trials need.
 async fn image_for_trials() -> KernelImage {
     let path = std::env::var_os("RUN_BENCH_UML").map(PathBuf::from).expect("RUN_BENCH_UML");

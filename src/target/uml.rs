@@ -15,7 +15,7 @@ use super::kernel::KernelImage;
 use super::machine;
 use super::machine::{CommandEnd, GuestTrial, Prepared};
 use super::seal::Stamp;
-use crate::config::workload::{ListOrder, Population, Workload};
+use crate::config::workload::{ListOrder, Workload};
 use crate::config::{SwapKind, TargetSection};
 use crate::exec::Command;
 use crate::store::{TrialFolder, TrialSpec, TrialStatus};
@@ -158,7 +158,7 @@ fn ramdisk_size(spec: &TrialSpec) -> Option<Bytes> {
 /// of the guest's own tmpfs cannot be.
 fn needs_file_system(job: &Job) -> bool {
     let Job::Trial { spec } = job else { return false };
-    matches!(&spec.workload, Workload::ReclaimProbe(probe) if probe.population != Population::DirtyAnon)
+    spec.workload.file_space().is_some() || matches!(spec.workload, Workload::FileRead(_))
 }
 
 /// Mappings that programs and libraries of a process need besides.
