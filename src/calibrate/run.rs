@@ -29,6 +29,11 @@ const NOISY_BUSY: f64 = 0.25;
 /// Even a calm run repeats no better than this.
 const LEAST_SPREAD: f64 = 0.02;
 
+/// Rounds end here on a host so busy that they take long; fewer than this many are
+/// no interval.
+const LONGEST: Duration = Duration::from_secs(80);
+const FEWEST_ROUNDS: u32 = 3;
+
 /// How much to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrationRequest {
@@ -67,15 +72,21 @@ pub fn calibrate(
     let rounds = measure(&machine, request, progress);
     let (stolen, busy) = ProcessorTime::now(root).shares_since(&before);
     machine.unpin();
-    let mut entries = entries(&rounds?)?;
+    let rounds = rounds?;
+    let done = rounds.values().map(Vec::len).max().unwrap_or(0) as u32;
+    let mut entries = entries(&rounds)?;
     let own = 1.0 / facts.cpu.online.unwrap_or(1).max(1) as f64;
-    let notes = notes(&entries, stolen, busy - own, &machine);
+    let mut notes = notes(&entries, stolen, busy - own, &machine);
+    if done < request.rounds {
+        notes
+            .push(format!("ended after {done} of {} rounds: the host was too busy for more", request.rounds));
+    }
     assume_the_rest(&mut entries);
     let provenance = Provenance {
         made_by: format!("run-bench calibrate {}", env!("CARGO_PKG_VERSION")),
         date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         seed: Some(request.seed),
-        rounds: Some(request.rounds),
+        rounds: Some(done),
         seconds: Some((start.elapsed().as_secs_f64() * 10.0).round() / 10.0),
         kernel: facts.kernel.release.clone(),
         virtualised: facts.cpu.is_guest,
@@ -100,8 +111,12 @@ fn measure(
         Box::new(Copying::new(machine, request.seed)?),
         Box::new(Crossing::new(machine)?),
     ];
+    let start = Instant::now();
     let mut rounds = Rounds::new();
     for round in 0..request.rounds.max(1) {
+        if round >= FEWEST_ROUNDS && start.elapsed() > LONGEST {
+            break;
+        }
         progress(round, request.rounds);
         let mut found = BTreeMap::new();
         for group in &mut groups {
