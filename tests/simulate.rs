@@ -232,11 +232,19 @@ fn an_experiment_is_simulated_arm_by_arm() {
       pswpin                        24576  24576                 0  24576           0            24576           0
       pswpout                       28702  26674    -2028 (-7.07%)  28702           0            28702           0
       nr_vmscan_write               28702  26674    -2028 (-7.07%)  28702           0            28702           0
+      pgpgin                        98304  98304                 0  98304           0            98304           0
     classic: 36864 pages brought in, 0.7500 of the accesses of phase run
     more: 36864 pages brought in, 0.7500 of the accesses of phase run
     again: 36864 pages brought in, 0.7500 of the accesses of phase run
     classic + flags: 36864 pages brought in, 0.7500 of the accesses of phase run
     "#);
+    let campaign = folder.path().join("campaign").display().to_string();
+    stdout(&[&config, "--into", &campaign, "--samples", "20"]);
+    for arm in ["classic", "more", "again"] {
+        let path = Path::new(&campaign).join("simulated/usemem").join(format!("{arm}.jsonl"));
+        let samples = run_bench::store::SeriesReader::read(&path).expect("samples");
+        assert!(samples.len() > 2 && samples[0].at.0 == 0, "{arm}");
+    }
     let pcp = format!("{}/configs/pcp-sctp.toml", env!("CARGO_MANIFEST_DIR"));
     assert!(refused(&[&pcp]).contains("page allocator"));
     assert!(refused(&[&config, "--kernel", "6.1", "--kernel", "6.12"]).contains("--kernel is given 2 times"));

@@ -7,6 +7,7 @@ use super::event::Event;
 use super::event::Events;
 use super::kernel::Kernel;
 use super::policy::Policy;
+use super::version::Version;
 
 /// Counters that a memcg and the machine count alike.
 const ALIKE: [Counter; 10] = [
@@ -54,6 +55,10 @@ impl<P: Policy> Kernel<P> {
         vmstat.add(Counter::PgAlloc, self.core.events.get(Event::PageAllocate));
         vmstat.add(Counter::PgFree, self.core.events.get(Event::PageFree));
         vmstat.add(Counter::NrVmscanWrite, vmstat.get(Counter::PswpOut));
+        // A swap device read by bio counts as any other; 6.1 reads ramdisks without one.
+        if !self.core.rules.is(Version::K61) {
+            vmstat.add(Counter::PgPgIn, 4 * vmstat.get(Counter::PswpIn));
+        }
         vmstat
     }
 }

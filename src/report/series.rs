@@ -31,6 +31,8 @@ const MEASURED: &str = "measure";
 #[derive(Debug, Clone, PartialEq)]
 pub struct CounterLine {
     pub arm: String,
+    /// Counted by the model, not measured.
+    pub simulated: bool,
     /// Seconds since the measured phase began, and a level or a rate per second.
     pub points: Vec<(f64, f64)>,
 }
@@ -65,6 +67,7 @@ pub fn middle_block(
     let block = blocks.get(blocks.len().checked_sub(1)? / 2)?.block;
     let arms = [&comparison.baseline.arm, &comparison.candidate.arm];
     let mut samples = Vec::new();
+    let mut simulated = Vec::new();
     for arm in arms {
         let first = records.iter().find(|r| {
             let id = &r.spec.id;
@@ -73,11 +76,14 @@ pub fn middle_block(
         let path = folder.create_trial(&first.spec.id).ok()?.series_path();
         let found = measured(first, SeriesReader::read(&path).ok()?);
         if found.len() > 2 {
+            let path = folder.simulated_path(&comparison.workload, arm);
+            simulated
+                .extend(SeriesReader::read(&path).ok().map(|made| (arm.clone(), stretched(made, &found))));
             samples.push((arm.clone(), found));
         }
     }
-    let panels: Vec<CounterPanel> =
-        chosen(analysis, &samples).into_iter().map(|counter| panel(counter, &samples)).collect();
+    let panel = |counter| panel(counter, &samples, &simulated);
+    let panels: Vec<CounterPanel> = chosen(analysis, &samples).into_iter().map(panel).collect();
     (!panels.is_empty()).then(|| BlockSeries { block, workload: comparison.workload.clone(), panels })
 }
 
@@ -90,6 +96,17 @@ fn measured(record: &TrialRecord, mut samples: Vec<Sample>) -> Vec<Sample> {
         }
     }
     samples
+}
+
+/// Simulated samples over the time that was measured: no clock runs in the model, so
+/// its accesses are taken to be spread evenly.
+fn stretched(mut simulated: Vec<Sample>, measured: &[Sample]) -> Vec<Sample> {
+    let end = |samples: &[Sample]| samples.last().map_or(0, |sample| sample.at.0);
+    let (from, to) = (end(&simulated).max(1), end(measured));
+    for sample in &mut simulated {
+        sample.at = Nanos((u128::from(sample.at.0) * u128::from(to) / u128::from(from)) as u64);
+    }
+    simulated
 }
 
 /// Counters that moved, then the usual ones; only those that are not always zero.
@@ -118,12 +135,20 @@ fn chosen(analysis: &CampaignAnalysis, samples: &[(String, Vec<Sample>)]) -> Vec
     chosen
 }
 
-fn panel(counter: String, samples: &[(String, Vec<Sample>)]) -> CounterPanel {
+fn panel(
+    counter: String,
+    measured: &[(String, Vec<Sample>)],
+    simulated: &[(String, Vec<Sample>)],
+) -> CounterPanel {
     let kind = if is_size(&counter) { CounterKind::Level } else { counter_kind(bare(&counter)) };
-    let lines = samples
-        .iter()
-        .map(|(arm, samples)| CounterLine { arm: arm.clone(), points: thin(line(&counter, kind, samples)) })
-        .collect();
+    let of = |(arm, samples): &(String, Vec<Sample>), simulated| CounterLine {
+        arm: arm.clone(),
+        simulated,
+        points: thin(line(&counter, kind, samples)),
+    };
+    let lines = measured.iter().map(|line| of(line, false));
+    let made = simulated.iter().map(|line| of(line, true)).filter(|line| line.points.len() > 1);
+    let lines = lines.chain(made).collect();
     CounterPanel { unit: unit(&counter, kind), counter, kind, lines }
 }
 
@@ -178,4 +203,33 @@ pub fn counter_name(counter: &str) -> String {
         return counter.split('.').next().unwrap_or(counter).replacen('_', ".", 1).replace("swap_", "swap.");
     }
     counter.replacen("memory_stat.", "memory.stat ", 1).replacen("vmstat.", "vmstat ", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(times: &[u64], values: &[u64]) -> Vec<Sample> {
+        let sample = |(at, value): (&u64, &u64)| Sample {
+            at: Nanos(*at),
+            values: [("memory_stat.pgscan".to_owned(), *value)].into(),
+        };
+        times.iter().zip(values).map(sample).collect()
+    }
+
+    #[test]
+    fn simulated_lines_take_the_measured_time() {
+        let second = 1_000_000_000;
+        let measured = samples(&[0, second, 2 * second], &[0, 90, 210]);
+        let made = stretched(samples(&[0, 500, 1000], &[0, 100, 200]), &measured);
+        assert_eq!(made[1].at, Nanos(second));
+        let panel = panel(
+            "memory_stat.pgscan".to_owned(),
+            &[("a".to_owned(), measured)],
+            &[("a".to_owned(), made), ("b".to_owned(), Vec::new())],
+        );
+        assert_eq!(panel.lines.len(), 2, "an empty simulation makes no line");
+        assert!(!panel.lines[0].simulated && panel.lines[1].simulated);
+        assert_eq!(panel.lines[1].points, [(1.0, 100.0), (2.0, 100.0)]);
+    }
 }

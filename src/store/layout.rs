@@ -75,6 +75,11 @@ impl CampaignFolder {
         self.path.join("experiment.toml")
     }
 
+    /// Counters over time that the model made for an arm, if anybody asked it.
+    pub fn simulated_path(&self, workload: &str, arm: &str) -> PathBuf {
+        self.path.join("simulated").join(workload).join(format!("{arm}.jsonl"))
+    }
+
     pub fn report_path(&self) -> PathBuf {
         self.path.join("report")
     }

@@ -23,6 +23,7 @@ Examples:
   run-bench simulate --stream fio-zipf:0.5:16 --pages 240MiB --limit 64MiB --mrc --out curves
   run-bench simulate --trace accesses.txt --backing file --limit 100MiB
   run-bench simulate configs/lru-gen-fio.toml --scale 1/8
+  run-bench simulate configs/quick.toml --into results/quick-1   # lines for that campaign's report
   run-bench simulate --flag list
 
 Counts are the kernel's own, by name, and repeat to the last one for the same options and seed.
@@ -103,7 +104,7 @@ pub struct SimulateArguments {
 #[derive(Debug, Args)]
 pub struct CurveArguments {
     /// Miss-ratio and refault curves over memory sizes, as CSV, beside plain FIFO, LRU, CLOCK and Belady
-    #[arg(long, conflicts_with_all = ["events", "json", "series"])]
+    #[arg(long, conflicts_with_all = ["events", "json", "series", "into"])]
     pub mrc: bool,
     /// Memory sizes of a curve
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=200))]
@@ -119,12 +120,31 @@ pub struct SeriesArguments {
     /// Folder for the counters over time, one file a case, as a trial's series.jsonl
     #[arg(long, value_name = "FOLDER")]
     pub series: Option<PathBuf>,
+    /// The campaign whose report shall show the simulated counters, too
+    #[arg(long, value_name = "CAMPAIGN", requires = "experiment", conflicts_with = "series")]
+    pub into: Option<PathBuf>,
     /// Accesses a second that such a series stands for
-    #[arg(long, default_value_t = 1_000_000, requires = "series", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub rate: u64,
     /// Samples of a series
-    #[arg(long, default_value_t = 200, requires = "series", value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub samples: u64,
+}
+
+impl SeriesArguments {
+    pub fn is_wanted(&self) -> bool {
+        self.series.is_some() || self.into.is_some()
+    }
+
+    /// Where the series of a workload go.
+    pub fn folder(&self, workload: &str, several: bool) -> Option<PathBuf> {
+        match (&self.series, &self.into) {
+            (Some(folder), _) if several => Some(folder.join(workload)),
+            (Some(folder), _) => Some(folder.clone()),
+            (None, Some(campaign)) => Some(campaign.join("simulated").join(workload)),
+            (None, None) => None,
+        }
+    }
 }
 
 /// A number of pages: plain, or as a size with its unit.

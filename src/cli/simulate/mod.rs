@@ -35,16 +35,14 @@ pub fn main(arguments: &SimulateArguments) -> anyhow::Result<Exit> {
     }
     let mut all: Vec<(&Source, Vec<Simulated>)> = Vec::new();
     for source in &sources {
-        let samples = arguments.series.series.is_some().then(|| source.length / arguments.series.samples);
+        let samples = arguments.series.is_wanted().then(|| (source.length / arguments.series.samples).max(1));
         let runs = case::run_all(source.cases.clone(), threads, source.make.as_ref(), samples)?;
         all.push((source, runs));
     }
-    if let Some(folder) = &arguments.series.series {
-        for (source, runs) in &all {
-            let folder = if all.len() > 1 { &folder.join(&source.name) } else { folder };
-            for path in series::write(folder, runs, arguments.series.rate)? {
-                eprintln!("run-bench: wrote {}", path.display());
-            }
+    for (source, runs) in &all {
+        let Some(folder) = arguments.series.folder(&source.name, all.len() > 1) else { continue };
+        for path in series::write(&folder, runs, arguments.series.rate)? {
+            eprintln!("run-bench: wrote {}", path.display());
         }
     }
     print(arguments, &all)?;

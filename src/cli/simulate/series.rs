@@ -19,7 +19,10 @@ pub fn write(folder: &Path, runs: &[Simulated], rate: u64) -> anyhow::Result<Vec
     for run in runs {
         let path = folder.join(format!("{}.jsonl", file_name(&run.case.name)));
         let mut writer = SeriesWriter::create(&path)?;
-        for sample in samples(&run.outcome.series, rate) {
+        // Earlier phases are set-up, as in a trial.
+        let phases = &run.outcome.phases;
+        let before: u64 = phases.iter().rev().skip(1).map(|phase| phase.accesses).sum();
+        for sample in samples(&run.outcome.series, before, rate) {
             writer.write(&sample)?;
         }
         writer.finish()?;
@@ -28,12 +31,14 @@ pub fn write(folder: &Path, runs: &[Simulated], rate: u64) -> anyhow::Result<Vec
     Ok(written)
 }
 
-/// The rows under the sampler's names.
-fn samples(series: &Series, rate: u64) -> impl Iterator<Item = Sample> {
+/// The rows from access `before` on, under the sampler's names.
+fn samples(series: &Series, before: u64, rate: u64) -> impl Iterator<Item = Sample> {
     let names: Vec<String> = series.names.iter().map(|name| sampled_name(name)).collect();
-    series.rows.iter().map(move |(accesses, values)| Sample {
-        at: Nanos((u128::from(*accesses) * 1_000_000_000 / u128::from(rate)) as u64),
-        values: names.iter().cloned().zip(values.iter().copied()).collect::<BTreeMap<String, u64>>(),
+    series.rows.iter().filter(move |(accesses, _)| *accesses >= before).map(move |(accesses, values)| {
+        Sample {
+            at: Nanos((u128::from(*accesses - before) * 1_000_000_000 / u128::from(rate)) as u64),
+            values: names.iter().cloned().zip(values.iter().copied()).collect::<BTreeMap<String, u64>>(),
+        }
     })
 }
 

@@ -3,7 +3,7 @@
 use super::error::ChartError;
 use super::frame::{EDGE, Frame, LABEL, Words};
 use super::gallery::{Chart, Source};
-use super::picture::{Align, Text};
+use super::picture::{Align, Picture, Text};
 use super::scale::{Axis, Scale};
 use super::theme::{Ink, WIDTH};
 use crate::metric::CounterKind;
@@ -16,11 +16,21 @@ const TICKS: f64 = 46.0;
 
 pub(super) fn draw(source: &Source<'_>) -> Result<Vec<Chart>, ChartError> {
     let Some(series) = source.series else { return Ok(Vec::new()) };
-    let arms: Vec<&str> = series.panels[0].lines.iter().map(|l| l.arm.as_str()).collect();
+    let lines = series.panels.iter().flat_map(|panel| &panel.lines);
+    let simulated = lines.filter(|line| line.simulated).count() > 0;
+    let measured = series.panels[0].lines.iter().filter(|line| !line.simulated);
+    let arms: Vec<&str> = measured.map(|line| line.arm.as_str()).collect();
+    let made = if simulated {
+        " Dashed, without markers: the model's counts for the same workload, spread evenly over the measured time."
+    } else {
+        ""
+    };
     let title = format!("Kernel counters during block {}: {}", series.block, arms.join(" and "));
     let words = Words {
         title: title.clone(),
-        note: "One trial of each arm, n = 1 block of middling difference; rates are per second. The block shows how, not whether: the verdict rests on all blocks.".to_owned(),
+        note: format!(
+            "One trial of each arm, n = 1 block of middling difference; rates are per second. The block shows how, not whether: the verdict rests on all blocks.{made}"
+        ),
         keys: arms.iter().map(|arm| source.key(arm, *arm)).collect(),
     };
     let rows = series.panels.len().div_ceil(2);
@@ -75,10 +85,21 @@ fn draw_panel(
     for line in &panel.lines {
         let style = source.style(&line.arm);
         let points: Vec<(f64, f64)> = line.points.iter().map(|p| (x.at(p.0), y.at(p.1))).collect();
+        if line.simulated {
+            dashed(picture, &points, style.ink);
+            continue;
+        }
         for at in points.iter().step_by(points.len().div_ceil(8).max(1)) {
             picture.point(*at, style.marker, 3.4, style.ink);
         }
         picture.path(points, style.ink, 1.6);
     }
     Ok(())
+}
+
+/// Every other stretch of a line.
+fn dashed(picture: &mut Picture, points: &[(f64, f64)], ink: Ink) {
+    for stretch in points.windows(2).step_by(2) {
+        picture.line(stretch[0], stretch[1], ink, 1.2);
+    }
 }
