@@ -65,7 +65,7 @@ impl Version {
     /// only by a table of measured counters kept with the results. Aging by
     /// page-table walks (`walks`) was never compared: User-Mode Linux has none.
     ///
-    /// Of MGLRU in 6.1, memory that is used again could not be compared: the look-around
+    /// Of MGLRU in 6.1, memory that is used again cannot be compared there: the look-around
     /// clears young bits of neighbours without a flush, and User-Mode Linux of 6.1
     /// (`arch/um/kernel/tlb.c`) changes the host's mapping in a flush only, so that
     /// their next use leaves no mark there, as it would on no other machine.
@@ -76,10 +76,6 @@ impl Version {
             (Version::K612, PolicyKind::Mglru, true) => {
                 Validation::Checked("User-Mode Linux 6.12.117, page-table walks unvalidated")
             }
-            (Version::K61, PolicyKind::Classic, _) => Validation::Checked("User-Mode Linux 6.1.192"),
-            (Version::K61, PolicyKind::Mglru, _) => Validation::Checked(
-                "User-Mode Linux 6.1.192, files and memory used once; the rest unvalidated",
-            ),
             _ => Validation::Unvalidated,
         }
     }
