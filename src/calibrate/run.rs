@@ -202,7 +202,8 @@ fn assume_the_rest(entries: &mut BTreeMap<Parameter, Entry>) {
         entries.get(&parameter).map_or(0.0, |entry| entry.median)
     };
     let mut assume = |parameter: Parameter, from: Parameter, factors: (f64, f64, f64), why: &str| {
-        let base = middle(entries, from).max(parameter.least());
+        // A difference of two noisy measurements may come out below zero.
+        let base = middle(entries, from).max(parameter.least()).max(1.0);
         let range = (round(factors.0 * base), round(factors.1 * base), round(factors.2 * base));
         let text = format!("{why}; {}, {} and {} times {}", factors.0, factors.1, factors.2, from.name());
         entries.entry(parameter).or_insert_with(|| Entry::assumed(range, &text));

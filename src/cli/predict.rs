@@ -134,32 +134,26 @@ fn of_experiment(path: &Path, profile: Option<&Profile>, effort: Effort) -> anyh
 fn of_mail(path: &Path, profile: Option<&Profile>, effort: Effort) -> anyhow::Result<MailForecasts> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read the mail {}", path.display()))?;
     let document = patch::read(&bytes).with_context(|| format!("cannot make sense of {}", path.display()))?;
+    if !forecasts_known(&document) {
+        return Ok((Vec::new(), vec![format!("no forecast: {}", touches(&document))]));
+    }
     let machine = document.settings.iter().find_map(|setting| setting.machine.as_deref());
     let profile = match (profile, machine.and_then(predict::described)) {
         (Some(profile), _) => profile.clone(),
         (None, Some(name)) => predict::load(name)?,
         (None, None) => profile_here()?,
     };
-    let (mut forecasts, mut none) = (Vec::new(), Vec::new());
-    for title in titles(&document) {
-        match predict::by_title(&title) {
-            Some(known) => {
-                let name = known.workload;
-                let case =
-                    Case::named(name, &profile.machine).expect("a registry row names a known workload");
-                let flags = [known.flag].into_iter().collect();
-                let forecast = predict::forecast(&case, flags, &profile, effort)?;
-                if !forecasts.contains(&forecast) {
-                    forecasts.push(forecast);
-                }
-            }
-            None => none.push(format!("no forecast for {title:?}: {}", touches(&document))),
+    let mut forecasts = Vec::new();
+    for known in titles(&document).iter().filter_map(|title| predict::by_title(title)) {
+        let case =
+            Case::named(known.workload, &profile.machine).expect("a registry row names a known workload");
+        let flags = [known.flag].into_iter().collect();
+        let forecast = predict::forecast(&case, flags, &profile, effort)?;
+        if !forecasts.contains(&forecast) {
+            forecasts.push(forecast);
         }
     }
-    if forecasts.is_empty() && none.is_empty() {
-        none.push(format!("no forecast: {}", touches(&document)));
-    }
-    Ok((forecasts, if forecasts_known(&document) { Vec::new() } else { none }))
+    Ok((forecasts, Vec::new()))
 }
 
 fn forecasts_known(document: &Document) -> bool {
