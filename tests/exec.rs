@@ -180,7 +180,10 @@ async fn programs_that_cannot_start_say_why() {
         assert!(matches!(error, ExecError::Start { .. }), "{error}");
         let error =
             run_bench::exec::run(&entered(direct), &CancellationToken::new()).await.expect_err("cannot");
-        assert!(error.to_string().contains("check that it is installed"), "{error}");
+        let absent = !program.exists();
+        assert_eq!(error.is_missing_program(), absent, "{error}");
+        let remedy = if absent { "that it is installed and in PATH" } else { "check that it is executable" };
+        assert!(error.to_string().contains(remedy), "{error}");
     }
     // The C library hands what the kernel cannot execute to a shell; it must not look like success.
     let foreign = folder.path().join("foreign");
