@@ -132,8 +132,10 @@ fn run_job(request: &Request, out: &Path) -> Result<Output, String> {
         }
         Job::Command { argv, working_directory } => {
             let (program, arguments) = argv.split_first().ok_or("the command is empty")?;
-            Command { working_directory: Some(working_directory.clone()), ..Command::new(program) }
-                .args(arguments)
+            // The guest's own /tmp and /run may hide it: then the command starts at the root.
+            let here = Some(working_directory).filter(|folder| folder.is_dir());
+            let folder = here.map_or_else(|| PathBuf::from("/"), PathBuf::clone);
+            Command { working_directory: Some(folder), ..Command::new(program) }.args(arguments)
         }
     };
     command.deadline = request.deadline.to_duration();
