@@ -72,7 +72,11 @@ impl Zipf {
         }
         let zetan: f64 = (1..=blocks.min(LONGEST_SUM)).map(|rank| (1.0 / rank as f64).powf(theta)).sum();
         let zeta2 = 1.0 + 0.5f64.powf(theta);
-        let eta = (1.0 - (2.0 / blocks as f64).powf(1.0 - theta)) / (1.0 - zeta2 / zetan);
+        // Of two blocks no draw goes past the second; the quotient would be nought by nought.
+        let eta = match blocks {
+            2 => 1.0,
+            _ => (1.0 - (2.0 / blocks as f64).powf(1.0 - theta)) / (1.0 - zeta2 / zetan),
+        };
         let alpha = 1.0 / (1.0 - theta);
         Ok(Zipf { blocks, theta, zetan, eta, alpha, hash, offset: 0 })
     }

@@ -139,6 +139,12 @@ fn sequential_and_mixed_jobs() {
     assert!(matches!(FioStream::new(huge), Err(FioError::Size { .. })));
 }
 
+#[test]
+fn two_blocks_have_shares_too() {
+    let shares = Zipf::new(2, 0.5, ZipfHash::default()).expect("a valid law").block_shares();
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+}
+
 proptest! {
     #[test]
     fn ranks_never_fall_and_shares_sum_to_one(
