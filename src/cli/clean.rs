@@ -5,7 +5,7 @@ use std::path::Path;
 use super::exit::Exit;
 use crate::host::SysRoot;
 use crate::host::journal::{RecoveryReport, default_folder, recover_all};
-use crate::target::fixture_folder;
+use crate::target::{BootPlaces, HostLock, fixture_folder};
 
 pub fn main() -> anyhow::Result<Exit> {
     let trials = default_folder(Path::new("."));
@@ -16,6 +16,7 @@ pub fn main() -> anyhow::Result<Exit> {
         found |= !report.journals.is_empty();
         clean &= tell(&report);
     }
+    found |= take_back_boot()?;
     if !clean {
         eprintln!("run-bench: the host is not as it was before; see the lines marked LEFT");
         return Ok(Exit::HostNotReady);
@@ -24,6 +25,18 @@ pub fn main() -> anyhow::Result<Exit> {
         println!("nothing to undo");
     }
     Ok(Exit::Good)
+}
+
+/// A boot that a campaign armed, unless that campaign still runs.
+fn take_back_boot() -> anyhow::Result<bool> {
+    let Ok(_idle) = HostLock::take("clean") else { return Ok(false) };
+    let places = BootPlaces::of_host(std::env::current_exe()?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let found = runtime.block_on(places.clean())?;
+    if found {
+        println!("undone: the armed boot, and the unit that resumes a campaign after it");
+    }
+    Ok(found)
 }
 
 /// Prints what was undone; whether everything was.

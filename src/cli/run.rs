@@ -18,19 +18,20 @@ use crate::campaign::{Campaign, CampaignError, CampaignSummary};
 use crate::config::{ConfigError, Plan};
 use crate::exec::Tools;
 use crate::host::SysRoot;
-use crate::host::facts::HostFacts;
+use crate::host::facts::{HostFacts, Reclaimer, reclaimers};
 use crate::report;
 use crate::store::{CampaignFolder, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically};
 use crate::target::kernel::KernelPlaces;
 use crate::target::{HostLock, TargetRequest, Targets};
 use crate::trial::{kernel_identity, stable_host_name};
+use crate::units::hex;
 
 pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (folder, plan, manifest) = runtime.block_on(open(arguments))?;
     let _lock = folder.lock()?;
     let _host = HostLock::take(&folder.path().display().to_string())?;
-    reclaimers(&plan, &manifest)?;
+    look_for_reclaimers(&plan)?;
     eprintln!("campaign {}", folder.path().display());
     super::predict::before_first_trial(&folder, &plan, &arguments.results);
     let summary = runtime.block_on(run(&folder, plan, manifest))?;
@@ -82,10 +83,9 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
 }
 
 /// Says which reclaimers that are not ours take pages here; refuses them when told to.
-fn reclaimers(plan: &Plan, manifest: &Manifest) -> Result<(), CampaignError> {
-    let found = manifest.facts.iter().flat_map(|facts| &facts.reclaimers);
-    for reclaimer in found {
-        let (seen, remedy) = (reclaimer.seen.clone(), reclaimer.remedy.clone());
+fn look_for_reclaimers(plan: &Plan) -> Result<(), CampaignError> {
+    // Those of now: a campaign may be resumed long after its manifest was written.
+    for Reclaimer { seen, remedy, .. } in reclaimers(&SysRoot::host()).0 {
         if plan.experiment.environment.refuse_reclaimers {
             return Err(CampaignError::Reclaimer { seen, remedy });
         }
@@ -108,10 +108,6 @@ fn default_name(experiment: &Path) -> String {
         .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
         .collect();
     format!("{}-{}", stem.trim_start_matches(['-', '_']), Timestamp::now().strftime("%Y%m%d-%H%M%S"))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 async fn new_manifest(campaign: String, plan: &Plan, experiment_hash: String, results: &Path) -> Manifest {

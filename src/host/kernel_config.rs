@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use crate::units::hex;
 use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 
@@ -71,7 +72,7 @@ impl KernelConfig {
         for (symbol, value) in &self.0 {
             hasher.update(format!("{symbol}={value}\n"));
         }
-        hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
+        hex(&hasher.finalize())
     }
 
     /// Where two configurations differ, names of builds left out.

@@ -5,6 +5,7 @@ use std::fs;
 use super::kernel_config;
 use super::kernel_config::KernelConfig;
 use super::root::SysRoot;
+use crate::units::hex;
 
 const NOTE_BUILD_ID: u32 = 3;
 
@@ -61,7 +62,7 @@ pub fn build_id_in_notes(notes: &[u8]) -> Option<String> {
         let value_at = name_at.checked_add(name_length.checked_next_multiple_of(4)?)?;
         let value = notes.get(value_at..value_at.checked_add(value_length)?)?;
         if kind == NOTE_BUILD_ID && notes.get(name_at..name_at + name_length)? == b"GNU\0" {
-            return Some(value.iter().map(|b| format!("{b:02x}")).collect());
+            return Some(hex(value));
         }
         at = value_at.checked_add(value_length.checked_next_multiple_of(4)?)?;
     }

@@ -15,6 +15,7 @@ use super::simulate::Effort;
 use crate::calibrate::Profile;
 use crate::config::{ArmRole, Plan, PlanArm};
 use crate::model::flag::{Flag, Flags};
+use crate::units::hex;
 
 /// The newest schema of forecast records.
 const SCHEMA: u32 = 1;
@@ -65,7 +66,7 @@ fn content_hash(made: Timestamp, profile: &str, forecasts: &Forecasts) -> String
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// The patches of an experiment's first candidate: named ones, else those whose

@@ -247,18 +247,7 @@ fn one_page(flags: Flags) -> Counted {
 
 /// The number of a patch in the v6.7 series.
 fn series_number(flag: Flag) -> Option<u32> {
-    let series = [
-        Flag::PcpKeepOnExit,
-        Flag::PcpCacheSlice,
-        Flag::PcpKeepHighOrderBatch,
-        Flag::PcpRestrictScale,
-        Flag::PcpScaleAllocate,
-        Flag::PcpHighRange,
-        Flag::PcpTuneHigh,
-        Flag::PcpShrinkBelowHigh,
-        Flag::PcpFreeCount,
-    ];
-    series.iter().position(|f| *f == flag).map(|at| at as u32 + 1)
+    PcpRules::SERIES.iter().position(|f| *f == flag).map(|at| at as u32 + 1)
 }
 
 /// A kernel: its reclaim patches and its page allocator.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::error::TargetError;
 use super::guest;
 use super::guest::{Carrier, Job, Module, Request};
-use crate::units::Nanos;
+use crate::units::{Nanos, hex};
 
 /// Host variables that the guest's job gets too.
 const PASSED_ON: [&str; 3] = ["PATH", crate::exec::FOLDERS_VARIABLE, "RUST_BACKTRACE"];
@@ -49,7 +49,7 @@ impl Exchange {
         let mut random = [0; 8];
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
             .map_err(|e| TargetError::io("draw random bytes for", folder.path())(e.into()))?;
-        let nonce = random.iter().map(|b| format!("{b:02x}")).collect();
+        let nonce = hex(&random);
         Ok(Exchange { folder, nonce, _held: held })
     }
 

@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::host::SysRoot;
 use crate::store::KernelIdentity;
+use crate::units::hex;
 
 /// The kernel that runs now.
 pub fn kernel_identity(root: &SysRoot) -> KernelIdentity {
@@ -23,8 +24,4 @@ pub fn stable_host_name(root: &SysRoot) -> String {
         Some(id) => format!("{model} ({})", &hex(&Sha256::digest(id.trim().as_bytes()))[..8]),
         None => model,
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,6 +7,7 @@ mod bytes;
 mod chain;
 mod cpu_set;
 mod error;
+mod hex;
 mod nanos;
 mod percent;
 
@@ -14,5 +15,6 @@ pub use bytes::{Bytes, PAGE_SIZE, Pages};
 pub use chain::with_causes;
 pub use cpu_set::CpuSet;
 pub use error::UnitError;
+pub use hex::hex;
 pub use nanos::Nanos;
 pub use percent::Percent;

@@ -9,6 +9,7 @@ use sysinfo::System;
 
 use super::super::reader::Meminfo;
 use super::super::root::SysRoot;
+use crate::units::hex;
 
 /// Which machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ fn machine_id(root: &SysRoot) -> Option<String> {
         .find_map(|path| root.value(path).filter(|text| text.len() >= 8))
         .or_else(|| Some(format!("{} {}", root.value("/proc/sys/kernel/hostname")?, total()?)))?;
     let digest = Sha256::digest(format!("run-bench machine {seed}"));
-    Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&digest[..8]))
 }
 
 /// Which kernel.

@@ -9,6 +9,7 @@ use super::super::error::HostError;
 use super::super::root::SysRoot;
 use super::entry::{Change, Header, Line, SCHEMA};
 use super::owner::Owner;
+use crate::units::hex;
 
 pub(super) const PREFIX: &str = "journal-";
 const SUFFIX: &str = ".jsonl";
@@ -277,5 +278,5 @@ fn new_nonce() -> Result<String, HostError> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).map_err(|error| {
         HostError::Syscall { call: "getrandom", subject: "nonce".to_owned(), source: error.into() }
     })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }

@@ -100,22 +100,22 @@ impl PcpRules {
     /// 7.2.
     pub const K72: Self = PcpRules { chunked_drain: true, small_zone_batch: true, ..Self::K616 };
 
+    /// The nine patches of v6.7, in the order of the series.
+    pub const SERIES: [Flag; 9] = [
+        Flag::PcpKeepOnExit,
+        Flag::PcpCacheSlice,
+        Flag::PcpKeepHighOrderBatch,
+        Flag::PcpRestrictScale,
+        Flag::PcpScaleAllocate,
+        Flag::PcpHighRange,
+        Flag::PcpTuneHigh,
+        Flag::PcpShrinkBelowHigh,
+        Flag::PcpFreeCount,
+    ];
+
     /// The first `patches` of the nine on top of v6.6.
     pub fn series(patches: u32) -> Self {
-        let on = |number: u32| patches >= number;
-        PcpRules {
-            prev_free_high_order: on(1),
-            data_cache_slice: on(2),
-            free_high_batch: on(3),
-            batch_scale_limit: on(4),
-            bounded_free_high: on(4),
-            alloc_factor: on(5),
-            high_range: on(6),
-            auto_tuning: on(7),
-            below_high: on(8),
-            free_count: on(9),
-            ..Self::V66
-        }
+        Self::V66.with(Self::SERIES.into_iter().take(patches as usize).collect())
     }
 
     /// The rules of a modelled kernel; the 6.14 rework did not touch them.
@@ -197,27 +197,18 @@ mod tests {
     }
 
     #[test]
-    fn flags_add_the_series_patch_by_patch() {
-        let series = [
-            Flag::PcpKeepOnExit,
-            Flag::PcpCacheSlice,
-            Flag::PcpKeepHighOrderBatch,
-            Flag::PcpRestrictScale,
-            Flag::PcpScaleAllocate,
-            Flag::PcpHighRange,
-            Flag::PcpTuneHigh,
-            Flag::PcpShrinkBelowHigh,
-            Flag::PcpFreeCount,
-        ];
-        for patches in 0..=series.len() {
-            let flags: Flags = series[..patches].iter().copied().collect();
-            assert_eq!(PcpRules::V66.with(flags), PcpRules::series(patches as u32));
-        }
-        let last = Flags::NONE.with(Flag::PcpFreeCount);
-        let before = PcpRules::of_version(Version::K612).without(last);
-        assert_eq!(before, PcpRules::V67_BEFORE_FREE_COUNT);
-        let later = Flags::NONE.with(Flag::PcpFreeHighThreshold).with(Flag::BulkMove);
-        assert_eq!(PcpRules::K612.with(later), PcpRules::K616);
+    fn the_series_adds_patch_by_patch() {
+        let middle = PcpRules {
+            prev_free_high_order: true,
+            data_cache_slice: true,
+            free_high_batch: true,
+            batch_scale_limit: true,
+            bounded_free_high: true,
+            ..PcpRules::V66
+        };
+        assert_eq!(PcpRules::series(4), middle);
+        assert_eq!(PcpRules::series(5), PcpRules { alloc_factor: true, ..middle });
+        assert_eq!(PcpRules::series(0), PcpRules::V66);
     }
 
     #[test]

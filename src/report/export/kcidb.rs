@@ -10,6 +10,7 @@ use super::csv::unit;
 use crate::analyze::{CampaignAnalysis, Comparison, Verdict};
 use crate::report::error::ReportError;
 use crate::report::words;
+use crate::units::hex;
 
 /// Who submits; a lab replaces it by the name it was given.
 const ORIGIN: &str = "run_bench";
@@ -101,8 +102,8 @@ fn id(analysis: &CampaignAnalysis, rest: &str) -> String {
     let manifest = &analysis.manifest;
     let mut digest = Sha256::new();
     digest.update(format!("{}\n{}\n{}", manifest.host, manifest.created, manifest.experiment_hash));
-    let hex: String = digest.finalize().iter().take(6).map(|b| format!("{b:02x}")).collect();
-    format!("{ORIGIN}:{}-{hex}-{rest}", analysis.campaign)
+    let hash = hex(&digest.finalize()[..6]);
+    format!("{ORIGIN}:{}-{hash}-{rest}", analysis.campaign)
 }
 
 fn checkout(analysis: &CampaignAnalysis, arm: &str) -> Checkout {

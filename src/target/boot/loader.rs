@@ -74,6 +74,17 @@ impl Loader {
     }
 }
 
+impl Loader {
+    /// What takes back an entry that was armed and not booted.
+    pub(super) fn take_back(self) -> Vec<String> {
+        words(match self {
+            Loader::SystemdBoot => &["bootctl", "set-oneshot", ""],
+            Loader::Grub => &["grub-editenv", "-", "unset", "next_entry"],
+            Loader::Kexec => &["kexec", "--unload"],
+        })
+    }
+}
+
 /// The kernel's own words of a command line, without those that the loader put there.
 fn without_image(line: &str) -> String {
     let own = |word: &&str| !word.starts_with("BOOT_IMAGE=") && !word.starts_with("initrd=");

@@ -66,6 +66,16 @@ impl BootPlaces {
         }
     }
 
+    /// Takes back what a killed campaign armed; whether there was anything.
+    pub async fn clean(&self) -> Result<bool, TargetError> {
+        let Some(state) = self.load()? else { return Ok(false) };
+        if let (Some(_), Ok(loader)) = (&state.armed, Loader::find(&self.root, &self.tools)) {
+            self.run(vec![loader.take_back()]).await?;
+        }
+        self.disarm()?;
+        Ok(true)
+    }
+
     /// Removes the unit, the watchdog's setting and the state: nothing resumes any more.
     pub fn disarm(&self) -> Result<(), TargetError> {
         unit::remove(&self.root).map_err(TargetError::io("remove the unit in", Path::new("/etc/systemd")))?;
@@ -181,6 +191,10 @@ impl BootTarget {
             .map_err(TargetError::io("install the unit in", Path::new("/etc/systemd")))?;
         tracing::warn!("restarting into {release}; the campaign goes on by itself after the boot");
         if let Err(error) = places.run(commands).await {
+            // Else the next restart, whoever makes it, would boot the arm's kernel.
+            if let Err(left) = places.run(vec![self.loader.take_back()]).await {
+                tracing::error!("the boot of {release} may still be armed: {left}");
+            }
             places.disarm()?;
             return Err(error);
         }

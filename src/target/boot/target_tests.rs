@@ -34,7 +34,12 @@ impl Host {
         let log = path("commands");
         let script = format!("#!/bin/sh\necho \"${{0##*/}} $*\" >> {}\n", log.display());
         let program = PROGRAM.replace("ROOT", &keep.path().display().to_string());
-        for (name, text) in [("grub-reboot", &script), ("systemctl", &script), ("run-bench", &program)] {
+        for (name, text) in [
+            ("grub-reboot", &script),
+            ("grub-editenv", &script),
+            ("systemctl", &script),
+            ("run-bench", &program),
+        ] {
             std::fs::write(path("bin").join(name), text).unwrap();
             std::fs::set_permissions(path("bin").join(name), PermissionsExt::from_mode(0o755)).unwrap();
         }
@@ -163,6 +168,19 @@ async fn a_restart_that_is_refused_leaves_nothing_armed() {
     std::fs::write(&program, "#!/bin/sh\necho 'no such luck' >&2; exit 1\n").unwrap();
     let error = host.trial("a", 0).await.unwrap_err().to_string();
     assert!(error.contains("systemctl failed: no such luck"), "{error}");
+    assert!(!host.unit() && host.places.load().unwrap().is_none());
+    assert_eq!(host.commands(), ["grub-reboot a", "grub-editenv - unset next_entry"]);
+}
+
+#[tokio::test]
+async fn clean_takes_back_what_a_killed_campaign_armed() {
+    let host = Host::new();
+    assert!(!host.places.clean().await.unwrap(), "nothing is armed yet");
+    host.trial("a", 0).await.unwrap();
+    assert!(host.unit());
+    host.commands();
+    assert!(host.places.clean().await.unwrap());
+    assert_eq!(host.commands(), ["grub-editenv - unset next_entry"]);
     assert!(!host.unit() && host.places.load().unwrap().is_none());
 }
 

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::target::cpio;
 use crate::target::cpio::{Entry, Node};
+use crate::units::hex;
 
 /// Bytes of the header block.
 const BLOCK: u64 = 4096;
@@ -50,7 +51,7 @@ impl ParcelError {
 }
 
 fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// Collects the files of a parcel.

@@ -16,12 +16,12 @@ use super::error::KernelError;
 use super::image::{KernelImage, KernelKind};
 use super::layout::Layout;
 use super::overlay::WorkingCopy;
-use super::source::{Source, Tree, hex};
+use super::source::{Source, Tree};
 use crate::exec;
 use crate::exec::Command;
 use crate::host::kernel_config::KernelConfig;
 use crate::store::{SCHEMA, create_private_folder, write_atomically, write_json};
-use crate::units::Bytes;
+use crate::units::{Bytes, hex};
 
 /// Fragments that every kernel of ours is configured with.
 const RECLAIM: &str = include_str!("../../../configs/kernel/reclaim.config");

@@ -18,9 +18,8 @@ use sha2::{Digest, Sha256};
 use super::error::KernelError;
 use super::image::KernelKind;
 use super::layout::Layout;
-use super::source::hex;
 use crate::store::{create_private_folder, read_json};
-use crate::units::Bytes;
+use crate::units::{Bytes, hex};
 
 /// Variable that names the cache's folder.
 pub const CACHE_VARIABLE: &str = "RUN_BENCH_CACHE";

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::KernelError;
 use crate::exec;
 use crate::exec::{Command, Output};
-use crate::units::Bytes;
+use crate::units::{Bytes, hex};
 
 /// Where a kernel's source comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +45,6 @@ pub struct Source {
 
 const QUICK: Duration = Duration::from_secs(120);
 const SLOW: Duration = Duration::from_secs(1800);
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
 
 /// Short and stable: enough to tell trees of one cache apart.
 fn short(hash: &str) -> String {

@@ -51,17 +51,12 @@ async fn run_in(
     network: &Network,
     ctx: &Context<'_>,
 ) -> Result<Outcome, WorkloadError> {
-    let found = ctx.tools.find(ToolName::Netperf).and(ctx.tools.find(ToolName::Netserver));
-    match (config.driver, found) {
-        (Driver::Builtin, _) | (Driver::Auto, Err(_)) => streams::run(config, network, ctx).await,
-        (Driver::Tool, Err(error)) => Err(error.into()),
-        (Driver::Tool, Ok(_)) => pairs::run(config, network, ctx).await,
-        (Driver::Auto, Ok(_)) => match pairs::run(config, network, ctx).await {
-            // Distributions build netperf without SCTP.
-            Err(WorkloadError::Unsupported { .. }) => streams::run(config, network, ctx).await,
-            outcome => outcome,
-        },
-    }
+    let by_tool = match config.driver {
+        Driver::Builtin => false,
+        Driver::Tool => true,
+        Driver::Auto => tool_serves(config.test, ctx.tools).await,
+    };
+    if by_tool { pairs::run(config, network, ctx).await } else { streams::run(config, network, ctx).await }
 }
 
 /// Sum, slowest and fastest of the pairs.
