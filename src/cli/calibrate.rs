@@ -24,9 +24,9 @@ pub fn main(arguments: &CalibrateArguments) -> anyhow::Result<Exit> {
         return print_twins(&profile, arguments);
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&profile.to_file())?);
+        sayln!("{}", serde_json::to_string_pretty(&profile.to_file())?);
     } else {
-        print!("{}", table(&profile));
+        say!("{}", table(&profile));
     }
     if let Some(path) = &arguments.out {
         eprintln!("profile: {}", path.display());
@@ -38,9 +38,9 @@ fn print_twins(profile: &Profile, arguments: &CalibrateArguments) -> anyhow::Res
     eprintln!("twins: three operations in three list orders");
     let rows = calibrate::twins(&SysRoot::host(), &profile.median(), arguments.seed)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&rows)?);
+        sayln!("{}", serde_json::to_string_pretty(&rows)?);
     } else {
-        print!("{}", twin_table(&rows));
+        say!("{}", twin_table(&rows));
     }
     Ok(Exit::Good)
 }

@@ -22,7 +22,7 @@ pub fn main() -> anyhow::Result<Exit> {
         return Ok(Exit::HostNotReady);
     }
     if !found {
-        println!("nothing to undo");
+        sayln!("nothing to undo");
     }
     Ok(Exit::Good)
 }
@@ -34,7 +34,7 @@ fn take_back_boot() -> anyhow::Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let found = runtime.block_on(places.clean())?;
     if found {
-        println!("undone: the armed boot, and the unit that resumes a campaign after it");
+        sayln!("undone: the armed boot, and the unit that resumes a campaign after it");
     }
     Ok(found)
 }
@@ -43,17 +43,17 @@ fn take_back_boot() -> anyhow::Result<bool> {
 fn tell(report: &RecoveryReport) -> bool {
     for journal in &report.journals {
         for change in &journal.undo.undone {
-            println!("undone: {change}");
+            sayln!("undone: {change}");
         }
         for left in &journal.undo.left {
-            println!("LEFT: {} ({})", left.change, left.why);
+            sayln!("LEFT: {} ({})", left.change, left.why);
         }
     }
     for owner in &report.alive {
-        println!("left alone: changes of process {}, which still runs", owner.pid);
+        sayln!("left alone: changes of process {}, which still runs", owner.pid);
     }
     for text in &report.unreadable {
-        println!("LEFT: {text}");
+        sayln!("LEFT: {text}");
     }
     report.is_clean()
 }

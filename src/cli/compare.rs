@@ -9,9 +9,9 @@ use crate::store::CampaignFolder;
 pub fn main(arguments: &CompareArguments) -> anyhow::Result<Exit> {
     let analysis = analyze::analyze(&CampaignFolder::open(&arguments.campaign)?)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&analysis)?);
+        sayln!("{}", serde_json::to_string_pretty(&analysis)?);
     } else {
-        print!("{}", report::terminal(&analysis));
+        say!("{}", report::terminal(&analysis));
     }
     Ok(gate(&analysis, &arguments.gate))
 }

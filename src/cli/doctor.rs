@@ -34,10 +34,10 @@ pub fn main(arguments: &DoctorArguments) -> anyhow::Result<Exit> {
         report.push(tool_line(name, found));
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        sayln!("{}", serde_json::to_string_pretty(&report)?);
     } else {
         for line in &report.lines {
-            print!("{}", text(line));
+            say!("{}", text(line));
         }
     }
     // Doctor informs; whether a given experiment can run is what `plan` and `run` say.

@@ -163,9 +163,9 @@ async fn build_one(arguments: &BuildArguments) -> anyhow::Result<Exit> {
         eprintln!("run-bench: the configuration has {unmet}");
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&Listed::whole(&kernel, &cache))?);
+        sayln!("{}", serde_json::to_string_pretty(&Listed::whole(&kernel, &cache))?);
     } else {
-        println!("{}", kernel.name);
+        sayln!("{}", kernel.name);
         eprintln!("{}", cache.image(&kernel.name).display());
     }
     Ok(Exit::Good)
@@ -206,7 +206,7 @@ fn list(arguments: &ListArguments) -> anyhow::Result<Exit> {
     let kernels = cache.list()?;
     if arguments.json {
         let kernels = kernels.iter().map(|k| Listed::found(k, &cache)).collect();
-        println!("{}", serde_json::to_string_pretty(&Listing { schema: SCHEMA, kernels })?);
+        sayln!("{}", serde_json::to_string_pretty(&Listing { schema: SCHEMA, kernels })?);
         return Ok(Exit::Good);
     }
     if kernels.is_empty() {
@@ -224,7 +224,7 @@ fn list(arguments: &ListArguments) -> anyhow::Result<Exit> {
             Err(error) => eprintln!("run-bench: {error}"),
         }
     }
-    println!("{table}");
+    sayln!("{table}");
     Ok(Exit::Good)
 }
 

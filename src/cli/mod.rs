@@ -4,6 +4,9 @@
 //! them into requests of the library, prints its result to standard output and
 //! says on standard error what it is doing.
 
+#[macro_use]
+mod out;
+
 mod arguments;
 mod arm_kernels;
 mod calibrate;
@@ -96,11 +99,15 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
             Ok(Exit::Good)
         }
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut arguments::command(), "run-bench", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut arguments::command(), "run-bench", &mut script);
+            say!("{}", String::from_utf8_lossy(&script));
             Ok(Exit::Good)
         }
         Command::Man => {
-            clap_mangen::Man::new(arguments::command()).render(&mut std::io::stdout())?;
+            let mut page = Vec::new();
+            clap_mangen::Man::new(arguments::command()).render(&mut page)?;
+            say!("{}", String::from_utf8_lossy(&page));
             Ok(Exit::Good)
         }
     }

@@ -1,7 +1,6 @@
 //! `run-bench patch`: what a mail claims, whether its arithmetic holds, and a
 //! ready experiment. The mail is data: nothing in it is executed.
 
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
@@ -45,21 +44,12 @@ fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Document)> {
     Ok((bytes, document))
 }
 
-/// Prints a text of many lines; a reader that closes the pipe, such as `head`, has enough.
-fn print(text: &str) -> anyhow::Result<()> {
-    let written = writeln!(std::io::stdout(), "{}", text.trim_end());
-    match written {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
-    }
-}
-
 fn show(arguments: &MailArguments) -> anyhow::Result<Exit> {
     let (_, document) = read(&arguments.mail)?;
     if arguments.json {
-        print(&serde_json::to_string_pretty(&document)?)?;
+        sayln!("{}", serde_json::to_string_pretty(&document)?.trim_end());
     } else {
-        print(&import::show_text(&document))?;
+        sayln!("{}", import::show_text(&document).trim_end());
     }
     Ok(Exit::Good)
 }
@@ -67,13 +57,14 @@ fn show(arguments: &MailArguments) -> anyhow::Result<Exit> {
 fn audit(arguments: &AuditArguments) -> anyhow::Result<Exit> {
     let (_, document) = read(&arguments.mail.mail)?;
     let report = import::audit_report(&document);
-    print(&if arguments.mail.json {
+    let text = if arguments.mail.json {
         serde_json::to_string_pretty(&report)?
     } else if arguments.reply {
         import::audit_mail_text(&report)
     } else {
         import::audit_table(&report)
-    })?;
+    };
+    sayln!("{}", text.trim_end());
     Ok(Exit::Good)
 }
 
@@ -91,13 +82,13 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<Exit> {
     match &arguments.out {
         Some(path) => {
             write_atomically(path, imported.text.as_bytes())?;
-            println!("{}", path.display());
+            sayln!("{}", path.display());
             eprintln!(
                 "next: run-bench plan {0} --scale auto, then run-bench run {0} --scale auto",
                 path.display()
             );
         }
-        None => print(&imported.text)?,
+        None => sayln!("{}", imported.text.trim_end()),
     }
     Ok(Exit::Good)
 }

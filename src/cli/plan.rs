@@ -24,12 +24,12 @@ const ASSUMED_DEVIATIONS: [f64; 3] = [1.0, 2.0, 5.0];
 pub fn main(arguments: &PlanArguments) -> anyhow::Result<Exit> {
     let (plan, sums) = fitted_plan(&arguments.experiment, &arguments.fit)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&plan)?);
+        sayln!("{}", serde_json::to_string_pretty(&plan)?);
     } else {
-        print!("{}", describe(&plan));
-        print!("{}", resolution(&plan, arguments)?);
+        say!("{}", describe(&plan));
+        say!("{}", resolution(&plan, arguments)?);
         for line in &sums.lines {
-            println!("sum: {line}");
+            sayln!("sum: {line}");
         }
     }
     for problem in &sums.problems {

@@ -24,9 +24,9 @@ pub fn main(arguments: &PredictArguments) -> anyhow::Result<Exit> {
     if let Some(claims) = &arguments.score {
         let score = predict::score(claims, effort)?;
         if arguments.json {
-            println!("{}", serde_json::to_string_pretty(&score)?);
+            sayln!("{}", serde_json::to_string_pretty(&score)?);
         } else {
-            print!("{}", score.text());
+            say!("{}", score.text());
         }
         return Ok(Exit::Good);
     }
@@ -43,10 +43,10 @@ pub fn main(arguments: &PredictArguments) -> anyhow::Result<Exit> {
         (None, true) => anyhow::bail!("nothing to predict; name an experiment, a mail or --patch NAME"),
     };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&forecasts)?);
+        sayln!("{}", serde_json::to_string_pretty(&forecasts)?);
     } else {
-        forecasts.iter().for_each(|forecast| println!("{}", predict::describe(forecast)));
-        none.iter().for_each(|line| println!("{line}"));
+        forecasts.iter().for_each(|forecast| sayln!("{}", predict::describe(forecast)));
+        none.iter().for_each(|line| sayln!("{line}"));
     }
     Ok(Exit::Good)
 }

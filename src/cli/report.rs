@@ -18,16 +18,16 @@ pub fn main(arguments: &ReportArguments) -> anyhow::Result<Exit> {
         let folder = CampaignFolder::open(path)?;
         let analysis = analyze::analyze(&folder)?;
         for written in report::write_parts(&analysis, &folder, parts)? {
-            println!("{}", written.display());
+            sayln!("{}", written.display());
         }
         analyses.push(analysis);
     }
     if let [first, _, ..] = arguments.campaigns.as_slice() {
         let beside = first.parent().unwrap_or(first).join(SIDE_BY_SIDE);
         let out = arguments.out.as_ref().unwrap_or(&beside);
-        print!("{}", report::history_text(&analyses));
+        say!("{}", report::history_text(&analyses));
         for written in report::write_history(&analyses, out)? {
-            println!("{}", written.display());
+            sayln!("{}", written.display());
         }
     }
     Ok(Exit::Good)

@@ -182,8 +182,8 @@ fn conclude(
         }
         Err(error) => return Err(error.into()),
     };
-    print!("{}", report::terminal(&analysis));
+    say!("{}", report::terminal(&analysis));
     let written: Vec<PathBuf> = report::write_all(&analysis, folder)?;
-    print!("{}", report::places(&written));
+    say!("{}", report::places(&written));
     Ok(if too_many { Exit::InvalidRun } else { gate(&analysis, &arguments.gate) })
 }

@@ -32,19 +32,19 @@ pub fn main(arguments: &StatusArguments) -> anyhow::Result<Exit> {
         stopped: history.stopped(),
     };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&status)?);
+        sayln!("{}", serde_json::to_string_pretty(&status)?);
         return Ok(Exit::Good);
     }
-    println!("{}: {}", status.campaign, status.title);
+    sayln!("{}: {}", status.campaign, status.title);
     for (how, count) in &status.trials {
-        println!("  {count} trial(s) {how}");
+        sayln!("  {count} trial(s) {how}");
     }
     for id in &status.unfinished {
-        println!("  not ended: {id}");
+        sayln!("  not ended: {id}");
     }
     match status.stopped {
-        Some(reason) => println!("  stopped: {}", reason.text()),
-        None => println!("  not stopped; resume it with: run-bench run {}", folder.path().display()),
+        Some(reason) => sayln!("  stopped: {}", reason.text()),
+        None => sayln!("  not stopped; resume it with: run-bench run {}", folder.path().display()),
     }
     Ok(Exit::Good)
 }

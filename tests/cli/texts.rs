@@ -59,6 +59,22 @@ fn arms_take_kernels_from_the_command_line_by_their_names() {
 }
 
 #[test]
+fn a_reader_that_leaves_early_is_no_fault() {
+    for arguments in [vec!["man"], vec!["completions", "bash"], vec!["doctor"]] {
+        let mut running = std::process::Command::new(crate::support::BINARY)
+            .args(&arguments)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("run-bench starts");
+        drop(running.stdout.take());
+        let end = running.wait_with_output().expect("it ends");
+        let said = text(&end.stderr);
+        assert!(end.status.success() && !said.contains("panicked"), "{arguments:?}: {:?} {said}", end.status);
+    }
+}
+
+#[test]
 fn completions_and_the_manual_name_every_command() {
     let bash = text(&run_bench(&["completions", "bash"]).stdout);
     let manual = text(&run_bench(&["man"]).stdout);

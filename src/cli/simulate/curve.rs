@@ -46,7 +46,7 @@ pub fn main(
         None => {
             // Several workloads make one table: the title tells them apart on standard error.
             eprintln!("run-bench: {}", source.title);
-            print!(
+            say!(
                 "{}",
                 if index == 0 { text } else { text.split_once('\n').map_or("", |(_, rows)| rows).to_owned() }
             );
@@ -56,7 +56,7 @@ pub fn main(
                 .with_context(|| format!("failed to create {}", folder.display()))?;
             let csv = folder.join(format!("{}-mrc.csv", source.name));
             write_atomically(&csv, text.as_bytes())?;
-            println!("{}", csv.display());
+            sayln!("{}", csv.display());
             for chart in curve_charts(&rows, &source.title)? {
                 for (extension, bytes) in [
                     ("svg", svg_file(&chart.picture, &chart.title)?.into_bytes()),
@@ -64,7 +64,7 @@ pub fn main(
                 ] {
                     let path = folder.join(format!("{}-{}.{extension}", source.name, chart.name));
                     write_atomically(&path, &bytes)?;
-                    println!("{}", path.display());
+                    sayln!("{}", path.display());
                 }
             }
         }

@@ -22,7 +22,7 @@ use crate::units::{Bytes, PAGE_SIZE};
 
 pub fn main(arguments: &SimulateArguments) -> anyhow::Result<Exit> {
     if arguments.flag.contains(&FlagChoice::List) {
-        print!("{}", flag_list());
+        say!("{}", flag_list());
         return Ok(Exit::Good);
     }
     let sources = source::sources(arguments)?;
@@ -60,15 +60,15 @@ fn print(arguments: &SimulateArguments, all: &[(&Source, Vec<Simulated>)]) -> an
             .iter()
             .map(|(source, runs)| json::Workload { stream: &source.title, notes: &source.notes, runs })
             .collect();
-        println!("{}", serde_json::to_string_pretty(&json::document(&workloads))?);
+        sayln!("{}", serde_json::to_string_pretty(&json::document(&workloads))?);
         return Ok(());
     }
     for (index, (source, runs)) in all.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
-        print!("{gap}{}", heading(source, runs.iter().map(|run| &run.case)));
-        print!("{}", table::text(runs, arguments.events));
+        say!("{gap}{}", heading(source, runs.iter().map(|run| &run.case)));
+        say!("{}", table::text(runs, arguments.events));
         for run in runs {
-            println!("{}", misses(run));
+            sayln!("{}", misses(run));
         }
     }
     Ok(())

@@ -44,7 +44,7 @@ pub fn main(arguments: &ModelSelftestArguments) -> anyhow::Result<Exit> {
         .with_context(|| format!("kernel {} behaves like none that is modelled", image.release))?;
     let mut results = Vec::new();
     let mut text = format!("kernel {} (User-Mode Linux) against the model of {version}\n", image.release);
-    print!("{text}");
+    say!("{text}");
     for cell in &cells {
         let measured = runtime.block_on(async {
             let cancel = cancel_on_signal().context("cannot listen to signals")?;
@@ -54,12 +54,12 @@ pub fn main(arguments: &ModelSelftestArguments) -> anyhow::Result<Exit> {
         let by_phase =
             if arguments.phases { compare::by_phase(cell, version, &measured) } else { String::new() };
         let table = format!("\n{result}{by_phase}");
-        print!("{table}");
+        say!("{table}");
         text += &table;
         results.push(result);
     }
     let summary = summary(&results);
-    print!("{summary}");
+    say!("{summary}");
     text += &summary;
     if let Some(path) = &arguments.out {
         write(path, &text)?;

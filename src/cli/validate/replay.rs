@@ -60,7 +60,7 @@ pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let text = arguments.next().unwrap_or_default();
     let text = text.to_string_lossy();
     let done = match arguments.next() {
-        None => conduct(&text).map(|snapshots| println!("{snapshots}")),
+        None => conduct(&text).map(|snapshots| sayln!("{snapshots}")),
         Some(_) => play(&text),
     };
     match done {
