@@ -75,7 +75,7 @@ impl Scale {
         })
     }
 
-    /// A logarithmic scale of positive values, with ticks at 1, 2 and 5.
+    /// A logarithmic scale of positive values, with ticks at 1, 2 and 5; for bytes at powers of two.
     pub fn logarithmic(
         unit: Unit,
         values: impl IntoIterator<Item = f64>,
@@ -89,10 +89,12 @@ impl Scale {
         let (low, high) = (low / pad, high * pad);
         let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
         let digits: &[f64] = if high / low > 2000.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        let places: Vec<f64> = decades
-            .flat_map(|d| digits.iter().map(move |m| m * 10f64.powi(d)))
-            .filter(|v| low <= *v && *v <= high)
-            .collect();
+        let within = |v: &f64| low <= *v && *v <= high;
+        let places: Vec<f64> = if unit == Unit::Bytes {
+            doublings(low, high).filter(within).collect()
+        } else {
+            decades.flat_map(|d| digits.iter().map(move |m| m * 10f64.powi(d))).filter(within).collect()
+        };
         let quantity = Quantity::of(unit, places.iter().copied().chain([low]));
         let quantity = quantity.resolving(places.first().copied().unwrap_or(low));
         let ticks = places.into_iter().map(|value| Tick { value, label: quantity.number(value) }).collect();
@@ -114,6 +116,13 @@ impl Scale {
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
+}
+
+/// Powers of two, eight at most.
+fn doublings(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
+    let stride = ((last - first + 8) / 8).max(1) as usize;
+    (first..=last).step_by(stride).map(|power| 2f64.powi(power))
 }
 
 fn extent(values: impl IntoIterator<Item = f64>) -> Result<(f64, f64), ChartError> {
@@ -190,6 +199,14 @@ mod tests {
 
     fn tick_labels(scale: &Scale) -> Vec<&str> {
         scale.ticks.iter().map(|t| t.label.as_str()).collect()
+    }
+
+    #[test]
+    fn bytes_are_marked_at_powers_of_two() {
+        let mib = f64::from(1 << 20);
+        let scale = Scale::logarithmic(Unit::Bytes, [mib, 60.0 * mib], (0.0, 100.0)).expect("a scale");
+        let places: Vec<f64> = scale.ticks.iter().map(|tick| tick.value / mib).collect();
+        assert_eq!(places, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
     }
 
     #[test]
