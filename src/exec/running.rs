@@ -233,6 +233,16 @@ impl Running {
         (shared.stdout.clone(), shared.stderr.clone())
     }
 
+    /// All that an ended child has written: its last words may still be on their way
+    /// when its end is known. Someone outside the group may hold the pipes for ever.
+    pub async fn last_words(&self) -> (Captured, Captured) {
+        let by = Instant::now() + DRAIN;
+        while !self.readers.iter().all(JoinHandle::is_finished) && Instant::now() < by {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        self.output_so_far()
+    }
+
     /// Waits for the child's end.
     pub async fn ended(&mut self) -> Ended {
         self.wait().await;

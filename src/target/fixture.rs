@@ -52,12 +52,12 @@ impl FixtureKeeper {
         let mut running = exec::spawn(&command).await?;
         let begun = Instant::now();
         loop {
-            let (stdout, stderr) = running.output_so_far();
+            let (stdout, _) = running.output_so_far();
             if let Some(folder) = ready_folder(&stdout.text()) {
                 return Ok(FixtureKeeper { running, folder });
             }
             if running.has_ended().is_some() {
-                return Err(TargetError::Fixture(stderr.text()));
+                return Err(TargetError::Fixture(running.last_words().await.1.text()));
             }
             if cancel.is_cancelled() || begun.elapsed() > START_DEADLINE {
                 running.stop(STOP_GRACE).await?;

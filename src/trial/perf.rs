@@ -64,7 +64,7 @@ pub(super) async fn start(
         // What it may not do, perf says at once.
         tokio::time::sleep(Duration::from_millis(300)).await;
         if running.has_ended().is_some() {
-            let (_, stderr) = running.output_so_far();
+            let (_, stderr) = running.last_words().await;
             return Err(told(&stderr.text().trim().lines().next().unwrap_or("it ended at once").to_owned()));
         }
         perf.running.push(running);

@@ -91,30 +91,30 @@ impl Server {
 
     /// The server's counters now.
     pub(super) async fn counters(&mut self) -> Result<Stats, WorkloadError> {
-        self.check_alive()?;
+        self.check_alive().await?;
         match ask(&self.endpoint, Admin::counters).await {
             Ok(stats) => Ok(stats),
             // A connection that breaks may be the first sign of the server's death.
             Err(error) => {
                 tokio::time::sleep(Duration::from_millis(200)).await;
-                self.check_alive()?;
+                self.check_alive().await?;
                 Err(error)
             }
         }
     }
 
     /// Fails if the server has ended, with what it said.
-    pub(super) fn check_alive(&mut self) -> Result<(), WorkloadError> {
+    pub(super) async fn check_alive(&mut self) -> Result<(), WorkloadError> {
         match self.running.has_ended() {
             None => Ok(()),
-            Some(_) => Err(died(&mut self.running)),
+            Some(_) => Err(died(&mut self.running).await),
         }
     }
 
     /// Waits for the server's unexpected end.
     pub(super) async fn death(&mut self) -> WorkloadError {
         self.running.ended().await;
-        died(&mut self.running)
+        died(&mut self.running).await
     }
 
     pub(super) async fn stop(self) -> Result<Output, WorkloadError> {
@@ -152,9 +152,9 @@ impl Server {
     }
 }
 
-fn died(running: &mut Running) -> WorkloadError {
+async fn died(running: &mut Running) -> WorkloadError {
     let ended = running.has_ended().expect("asked only after the end");
-    let said = running.output_so_far().1.text();
+    let said = running.last_words().await.1.text();
     let evidence = if said.trim().is_empty() {
         "it said nothing; look for an OOM kill in the memory events of its cgroup".to_owned()
     } else {
@@ -267,7 +267,7 @@ async fn wait_until_ready(
             return Err(WorkloadError::Cancelled);
         }
         if running.has_ended().is_some() {
-            return Err(died(running));
+            return Err(died(running).await);
         }
         match ask(endpoint, |admin| admin.stats("")).await {
             Ok(stats) if stats.number("pid") == Some(running.pid().into()) => return Ok(stats),

@@ -45,7 +45,7 @@ impl Server {
         let by = Instant::now() + PATIENCE;
         loop {
             if let Some(ended) = running.has_ended() {
-                let (stdout, stderr) = running.output_so_far();
+                let (stdout, stderr) = running.last_words().await;
                 let evidence = format!("{}{}", stdout.text(), stderr.text());
                 return Err(WorkloadError::Died { what: "netserver".to_owned(), ended, evidence });
             }
