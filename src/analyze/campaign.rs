@@ -9,6 +9,7 @@ use super::comparison::{Comparison, Question};
 use super::counters::{self, CounterComparison};
 use super::difference::{self, ArmDifference};
 use super::error::AnalyzeError;
+use super::family;
 use super::forecast::{self, ForecastCheck};
 use super::noise::{self, NoiseNote};
 use super::variance::{self, VarianceByLevel};
@@ -16,7 +17,7 @@ use super::verdict::Verdict;
 use crate::campaign::History;
 use crate::config::{AnalysisSection, ArmRole, ClaimSource, Plan};
 use crate::metric::MetricDefinition;
-use crate::stats::multiplicity::{benjamini_hochberg, holm};
+use crate::stats::multiplicity::benjamini_hochberg;
 use crate::store::{CampaignFolder, CampaignJournal, Manifest, StopReason, TrialOutcome, TrialRecord};
 
 /// The newest analysis schema.
@@ -214,7 +215,7 @@ fn refuse_mixtures(records: &[TrialRecord]) -> Result<(), AnalyzeError> {
 }
 
 /// Primary metrics of every arm against the baseline; candidates are
-/// corrected together by Holm, controls and placebos stand for themselves.
+/// corrected together, controls and placebos stand for themselves.
 pub(super) fn primary_comparisons(plan: &Plan, records: &[TrialRecord], seed: u64) -> Vec<Comparison> {
     let mut all = Vec::new();
     for workload in &plan.workloads {
@@ -225,14 +226,7 @@ pub(super) fn primary_comparisons(plan: &Plan, records: &[TrialRecord], seed: u6
             all.extend(arms_against_baseline(plan, records, workload.workload.name(), metric, (true, seed)));
         }
     }
-    let deciding = |c: &Comparison| c.role == ArmRole::Candidate && c.result.is_some();
-    let p: Vec<f64> =
-        all.iter().filter(|c| deciding(c)).filter_map(|c| c.result.as_ref().map(|r| r.p)).collect();
-    let mut adjusted = holm(&p).unwrap_or_default().into_iter();
-    for comparison in &mut all {
-        let p = if deciding(comparison) { adjusted.next() } else { None };
-        comparison.decide(p, plan.analysis());
-    }
+    family::correct(&mut all, plan.analysis());
     all
 }
 

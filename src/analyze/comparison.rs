@@ -18,6 +18,8 @@ use crate::units::Percent;
 
 /// Fewer blocks give no verdict: the smallest sign-flip p of five is 0.0625.
 pub(super) const FEWEST_BLOCKS: usize = 6;
+/// The chance of seeing a change that counts as being able to resolve it.
+pub(super) const POWER: f64 = 0.9;
 
 /// One trial's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +47,8 @@ pub struct ArmValues {
 pub enum IntervalKind {
     /// Student's t, for a number of blocks fixed beforehand.
     Fixed,
+    /// The same, for all candidates that share a baseline together (Dunnett).
+    Simultaneous,
     /// Holds at all planned looks together.
     Repeated,
     /// Holds at every block.
@@ -55,6 +59,7 @@ impl IntervalKind {
     pub fn name(self) -> &'static str {
         match self {
             IntervalKind::Fixed => "t interval",
+            IntervalKind::Simultaneous => "simultaneous t interval",
             IntervalKind::Repeated => "repeated interval",
             IntervalKind::ConfidenceSequence => "confidence sequence",
         }
@@ -93,8 +98,8 @@ pub struct Comparison {
     pub blocks: Vec<BlockDifference>,
     pub incomplete_blocks: Vec<u32>,
     pub result: Option<ComparisonResult>,
-    /// p after the correction over all primary comparisons (Holm) or over the
-    /// exploratory ones (Benjamini-Hochberg).
+    /// p after the correction over all primary comparisons (Dunnett, or Holm) or
+    /// over the exploratory ones (Benjamini-Hochberg).
     pub adjusted_p: Option<f64>,
     pub verdict: Verdict,
     /// One sentence that says why.
@@ -234,7 +239,7 @@ fn result(differences: Vec<f64>, analysis: &AnalysisSection, seed: u64) -> Optio
         }
     };
     let percent = |i: Interval| (Percent::from_log_ratio(i.low), Percent::from_log_ratio(i.high));
-    let target = PowerTarget { alpha: analysis.alpha, power: 0.9 };
+    let target = PowerTarget { alpha: analysis.alpha, power: POWER };
     let detectable = target.detectable_by_blocks(paired.standard_deviation, paired.n).ok();
     Some(ComparisonResult {
         estimate: Percent::from_log_ratio(paired.mean),

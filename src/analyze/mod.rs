@@ -12,6 +12,7 @@ mod comparison;
 mod counters;
 mod difference;
 mod error;
+mod family;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod forecast;

@@ -26,7 +26,7 @@ pub enum StopRule {
 pub struct AnalysisSection {
     /// The metric that decides; one for each workload.
     pub primary: MetricId,
-    /// Further deciding metrics; all are corrected together (Holm).
+    /// Further deciding metrics; all are corrected together (Holm; Dunnett where candidates share a baseline).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_primary: Vec<MetricId>,
     /// Changes smaller than this are of no practical interest.

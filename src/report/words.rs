@@ -90,13 +90,13 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
 /// `95% t interval, 12 blocks, p = 0.0021`.
 pub fn basis(comparison: &Comparison) -> String {
     let Some(result) = &comparison.result else { return comparison.reason.clone() };
-    let kind = match result.interval_kind {
-        IntervalKind::Fixed => "t interval",
-        IntervalKind::Repeated => "repeated interval",
-        IntervalKind::ConfidenceSequence => "confidence sequence",
-    };
+    let kind = result.interval_kind.name();
     let adjusted = comparison.adjusted_p.filter(|p| (p - result.p).abs() > 1e-12);
-    let correction = if comparison.primary { "Holm" } else { "Benjamini-Hochberg" };
+    let correction = match (comparison.primary, result.interval_kind) {
+        (true, IntervalKind::Simultaneous) => "Dunnett",
+        (true, _) => "Holm",
+        (false, _) => "Benjamini-Hochberg",
+    };
     let corrected = adjusted.map_or(String::new(), |p| format!(", {} after {correction}", p_value(p)));
     format!(
         "{:.0}% {kind}, {} of {} trials, p {}{corrected}",

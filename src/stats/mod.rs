@@ -18,6 +18,7 @@ pub mod boots;
 pub mod bootstrap;
 pub mod claim;
 pub mod differences;
+pub mod dunnett;
 pub mod equivalence;
 pub mod error;
 pub mod hodges_lehmann;

@@ -1,5 +1,6 @@
 //! How often no change is called a change, under what disturbs a campaign.
 
+use crate::stats::dunnett::Dunnett;
 use crate::stats::error::StatsError;
 use crate::stats::one_sample::OneSample;
 use crate::stats::quantile::t_critical;
@@ -29,7 +30,54 @@ pub(super) fn rows(test: &SelfTest) -> Result<Vec<SelfTestRow>, StatsError> {
     rows.extend(sign_flips(test)?);
     rows.push(known_limit(test)?);
     rows.extend(contrasts(test)?);
+    rows.extend(families(test)?);
     Ok(rows)
+}
+
+/// Candidates of a campaign that share its baseline.
+const CANDIDATES: usize = 3;
+
+/// Whether any of several candidates, all equal to the baseline, is called changed.
+fn families(test: &SelfTest) -> Result<Vec<SelfTestRow>, StatsError> {
+    let mut rows = Vec::new();
+    for blocks in [6, 18] {
+        let df = (blocks - 1) as f64;
+        let corrected = Dunnett::new(CANDIDATES, df)?.critical(0.05)?;
+        for (name, critical, bounds) in [
+            ("any of 3 candidates called changed (Dunnett)", corrected, BOUNDS),
+            ("contrast: any of 3 candidates, uncorrected", t_critical(0.05, df), (0.1, 0.14)),
+        ] {
+            let mut chance = Chance::stream(test.seed, 450 + rows.len() as u64);
+            let hits = family_hits(blocks, critical, test.simulations, &mut chance)?;
+            rows.push(SelfTestRow::rate(format!("{name}, {blocks} blocks"), hits, test.simulations, bounds));
+        }
+    }
+    Ok(rows)
+}
+
+/// Blocks of every arm twice, the baseline's mean taken from each candidate's.
+fn family_hits(
+    blocks: usize,
+    critical: f64,
+    simulations: usize,
+    chance: &mut Chance,
+) -> Result<usize, StatsError> {
+    let mut hits = 0;
+    for _ in 0..simulations {
+        let mut differences = vec![Vec::new(); CANDIDATES];
+        for _ in 0..blocks {
+            let baseline = chance.normal() + chance.normal();
+            for of_one in &mut differences {
+                of_one.push(0.5 * (chance.normal() + chance.normal() - baseline));
+            }
+        }
+        let mut any = false;
+        for of_one in &differences {
+            any |= OneSample::new(of_one)?.t().is_some_and(|t| t.abs() > critical);
+        }
+        hits += usize::from(any);
+    }
+    Ok(hits)
 }
 
 /// Campaigns without effect, each disturbed in one way.
