@@ -6,7 +6,7 @@
 //! ```text
 //! 0 units     1 metric stats patch     2 model host     3 config exec     4 store
 //! 5 workload sample calibrate          6 trial predict  7 target          8 campaign
-//! 9 import analyze                    10 report        11 cli
+//! 9 fleet    10 import analyze          11 report        12 cli
 //! ```
 
 pub mod units;
@@ -33,6 +33,8 @@ pub mod trial;
 pub mod target;
 
 pub mod campaign;
+
+pub mod fleet;
 
 pub mod analyze;
 pub mod import;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Layer of each top module; an import may only go to a lower layer.
-const LAYERS: [(&str, u32); 22] = [
+const LAYERS: [(&str, u32); 23] = [
     ("units", 0),
     ("metric", 1),
     ("stats", 1),
@@ -21,12 +21,13 @@ const LAYERS: [(&str, u32); 22] = [
     ("predict", 6),
     ("target", 7),
     ("campaign", 8),
-    ("import", 9),
-    ("analyze", 9),
-    ("report", 10),
-    ("cli", 11),
-    ("lib", 12),
-    ("main", 13),
+    ("fleet", 9),
+    ("import", 10),
+    ("analyze", 10),
+    ("report", 11),
+    ("cli", 12),
+    ("lib", 13),
+    ("main", 14),
 ];
 const LONGEST_FILE: usize = 500;
 /// The only files that may hold `unsafe`.

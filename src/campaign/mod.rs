@@ -19,5 +19,5 @@ pub use progress::{Progress, ProgressEvent};
 pub use run::{Campaign, CampaignSummary};
 pub use runner::TrialRunner;
 pub use schedule::{BlockOrder, block_order, trial_seed};
-pub use spec::expected_trial_time;
+pub use spec::{block_is_whole, expected_block_time, expected_trial_time};
 pub use state::History;

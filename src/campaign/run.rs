@@ -1,5 +1,6 @@
 //! The loop over blocks and trials.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
@@ -8,12 +9,11 @@ use super::error::CampaignError;
 use super::judge::{Decision, Judge};
 use super::progress::{Progress, ProgressEvent};
 use super::runner::TrialRunner;
-use super::schedule::block_order;
-use super::spec::{Slot, expected_trial_time, trial_spec};
+use super::spec::{Slot, expected_trial_time, slots, trial_spec};
 use super::state::History;
 use crate::config::{Plan, PlanWorkload, StopRule};
 use crate::store::{
-    CampaignFolder, CampaignJournal, JournalEvent, Manifest, StopReason, TrialId, TrialOutcome, TrialStatus,
+    CampaignFolder, CampaignJournal, JournalEvent, Manifest, StopReason, TrialOutcome, TrialStatus,
 };
 use crate::units::Nanos;
 
@@ -23,6 +23,8 @@ pub struct Campaign {
     folder: CampaignFolder,
     manifest: Manifest,
     plan: Plan,
+    /// The blocks that are run here; all, unless told otherwise.
+    blocks: Range<u32>,
     journal: CampaignJournal,
     history: History,
     /// Time spent on trials that were timed here, and how many.
@@ -72,6 +74,7 @@ impl Campaign {
         let mut campaign = Campaign {
             folder,
             manifest,
+            blocks: 0..last_block(&plan),
             plan,
             journal,
             history,
@@ -82,6 +85,13 @@ impl Campaign {
             campaign.note(JournalEvent::TrialEnded { id, status: TrialStatus::Lost })?;
         }
         Ok(campaign)
+    }
+
+    /// The same campaign, of which only these blocks are run here.
+    #[must_use]
+    pub fn only(mut self, blocks: Range<u32>) -> Self {
+        self.blocks = blocks;
+        self
     }
 
     pub fn history(&self) -> &History {
@@ -103,8 +113,8 @@ impl Campaign {
         cancel: &CancellationToken,
         progress: &mut dyn Progress,
     ) -> Result<CampaignSummary, CampaignError> {
-        let planned = self.plan.schedule().blocks as usize * self.slots_per_block();
-        let done = (0..self.plan.schedule().blocks).map(|b| self.done_in(b)).sum();
+        let planned = self.planned_blocks().len() * self.slots_per_block();
+        let done = self.planned_blocks().map(|b| self.done_in(b)).sum();
         progress.event(ProgressEvent::Planned { trials: planned, done });
         let mut means = Means { runner, cancel, progress, last_trouble: None };
         let reason = self.run_blocks(&mut means, judge).await?;
@@ -118,7 +128,7 @@ impl Campaign {
         means: &mut Means<'_, R>,
         judge: &J,
     ) -> Result<StopReason, CampaignError> {
-        for block in 0..self.last_block() {
+        for block in self.blocks.clone() {
             if !self.budget_allows_a_block() {
                 return Ok(StopReason::Budget);
             }
@@ -161,12 +171,9 @@ impl Campaign {
         Ok(SlotEnd::Done)
     }
 
-    /// Campaigns without a planned end go on until their judge, budget or user stops them.
-    fn last_block(&self) -> u32 {
-        match self.plan.analysis().stop {
-            StopRule::Fixed | StopRule::Anytime => self.plan.schedule().blocks,
-            StopRule::GroupSequential => self.plan.schedule().blocks.max(18),
-        }
+    /// The blocks that are planned, of those that are run here.
+    fn planned_blocks(&self) -> Range<u32> {
+        self.blocks.start..self.blocks.end.min(self.plan.schedule().blocks)
     }
 
     fn slots_per_block(&self) -> usize {
@@ -191,26 +198,7 @@ impl Campaign {
     }
 
     fn slots(&self, block: u32, workload: &PlanWorkload) -> Vec<Slot> {
-        let name = workload.workload.name();
-        let order = block_order(self.manifest.seed, name, block, self.plan.arms.len());
-        let discard = self.plan.schedule().discard_first;
-        let warm_up = discard.then(|| (order[0], true));
-        let arms: Vec<(usize, bool)> =
-            warm_up.into_iter().chain(order.into_iter().map(|arm| (arm, false))).collect();
-        arms.into_iter()
-            .enumerate()
-            .map(|(position, (arm, discarded))| Slot {
-                id: TrialId {
-                    block,
-                    position: position as u32,
-                    attempt: 0,
-                    workload: name.to_owned(),
-                    arm: self.plan.arms[arm].name.clone(),
-                },
-                arm,
-                discarded,
-            })
-            .collect()
+        slots(&self.plan, self.manifest.seed, block, workload)
     }
 
     /// Whether a compared trial of this block is still to be run. A block that
@@ -314,8 +302,8 @@ impl Campaign {
     }
 
     fn remaining(&self) -> Nanos {
-        let all = self.plan.schedule().blocks as usize * self.slots_per_block();
-        let done: usize = (0..self.plan.schedule().blocks).map(|b| self.done_in(b)).sum();
+        let all = self.planned_blocks().len() * self.slots_per_block();
+        let done: usize = self.planned_blocks().map(|b| self.done_in(b)).sum();
         Nanos(self.trial_time().0 * all.saturating_sub(done) as u64)
     }
 
@@ -324,6 +312,14 @@ impl Campaign {
         let Some(budget) = self.plan.schedule().budget else { return true };
         let block = Nanos(self.trial_time().0 * self.slots_per_block() as u64);
         Nanos::from(self.started.elapsed()).0 + block.0 <= budget.0
+    }
+}
+
+/// Campaigns without a planned end go on until their judge, budget or user stops them.
+fn last_block(plan: &Plan) -> u32 {
+    match plan.analysis().stop {
+        StopRule::Fixed | StopRule::Anytime => plan.schedule().blocks,
+        StopRule::GroupSequential => plan.schedule().blocks.max(18),
     }
 }
 

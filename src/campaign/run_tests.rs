@@ -9,7 +9,9 @@ use jiff::Timestamp;
 use super::*;
 use crate::campaign::RunAll;
 use crate::config;
-use crate::store::{KernelIdentity, SCHEMA, TrialFolder, TrialRecord, TrialSpec, Version, Violation};
+use crate::store::{
+    KernelIdentity, SCHEMA, TrialFolder, TrialId, TrialRecord, TrialSpec, Version, Violation,
+};
 
 const EXPERIMENT: &str = r#"
 schema = 1

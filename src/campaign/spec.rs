@@ -1,6 +1,7 @@
 //! From a plan to the specification of each trial.
 
-use super::schedule::trial_seed;
+use super::schedule::{block_order, trial_seed};
+use super::state::History;
 use crate::config::workload::Workload;
 use crate::config::{Plan, PlanArm, PlanWorkload, SampleSection};
 use crate::store::{Manifest, SCHEMA, TrialId, TrialSpec};
@@ -12,6 +13,42 @@ pub(super) struct Slot {
     pub id: TrialId,
     pub arm: usize,
     pub discarded: bool,
+}
+
+/// The trials of one workload in one block, in their order.
+pub(super) fn slots(plan: &Plan, seed: u64, block: u32, workload: &PlanWorkload) -> Vec<Slot> {
+    let name = workload.workload.name();
+    let order = block_order(seed, name, block, plan.arms.len());
+    let warm_up = plan.schedule().discard_first.then(|| (order[0], true));
+    let arms: Vec<(usize, bool)> =
+        warm_up.into_iter().chain(order.into_iter().map(|arm| (arm, false))).collect();
+    arms.into_iter()
+        .enumerate()
+        .map(|(position, (arm, discarded))| Slot {
+            id: TrialId {
+                block,
+                position: position as u32,
+                attempt: 0,
+                workload: name.to_owned(),
+                arm: plan.arms[arm].name.clone(),
+            },
+            arm,
+            discarded,
+        })
+        .collect()
+}
+
+/// Whether every compared trial of a block has ended validly.
+pub fn block_is_whole(plan: &Plan, seed: u64, history: &History, block: u32) -> bool {
+    let mut slots = plan.workloads.iter().flat_map(|workload| slots(plan, seed, block, workload));
+    slots.all(|slot| slot.discarded || history.is_done(&slot.id))
+}
+
+/// How long a block is expected to take; as rough as [`expected_trial_time`].
+pub fn expected_block_time(plan: &Plan) -> Nanos {
+    let each = (2 * plan.arms.len() + usize::from(plan.schedule().discard_first)) as u64;
+    let pause = plan.schedule().pause.0;
+    Nanos(plan.workloads.iter().map(|w| (expected_trial_time(&w.workload).0 + pause) * each).sum())
 }
 
 /// The whole specification of one trial.

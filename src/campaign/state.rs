@@ -1,6 +1,7 @@
 //! What a journal says has been done.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::store::{JournalEntry, JournalEvent, StopReason, TrialId, TrialStatus};
 
@@ -45,13 +46,14 @@ impl History {
 
     /// Whether this trial ended validly, in any attempt.
     pub fn is_done(&self, id: &TrialId) -> bool {
-        self.ended.iter().any(|(other, status)| *status == TrialStatus::Valid && same_slot(other, id))
+        let mut tries = self.ended.range(place(id));
+        tries.any(|(other, status)| *status == TrialStatus::Valid && same_slot(other, id))
     }
 
     /// The attempt number that comes next in this trial's place.
     pub fn next_attempt(&self, id: &TrialId) -> u32 {
         self.started
-            .iter()
+            .range(place(id))
             .filter(|other| same_slot(other, id))
             .map(|other| other.attempt + 1)
             .max()
@@ -89,6 +91,18 @@ impl History {
         }
         counts
     }
+}
+
+/// All trials at this block and position, which come first in the order of ids.
+fn place(id: &TrialId) -> Range<TrialId> {
+    let first = |position| TrialId {
+        block: id.block,
+        position,
+        attempt: 0,
+        workload: String::new(),
+        arm: String::new(),
+    };
+    first(id.position)..first(id.position.saturating_add(1))
 }
 
 fn same_slot(a: &TrialId, b: &TrialId) -> bool {

@@ -54,6 +54,12 @@ pub enum Command {
     /// Keep a ramdisk file system until told to end; what the host target runs for a block
     #[command(hide = true)]
     KeepFixture(FixtureArguments),
+    /// A block of a fleet's campaign; what Slurm starts on a node
+    #[command(hide = true)]
+    FleetTask(FleetTaskArguments),
+    /// A node's answer before a fleet's campaign; what Slurm starts on a node
+    #[command(hide = true)]
+    FleetDoctor(FleetDoctorArguments),
     /// Shell completions
     Completions { shell: clap_complete::Shell },
     /// The manual page, as roff
@@ -104,7 +110,12 @@ pub struct PlanArguments {
     pub json: bool,
 }
 
+/// Examples:
+///   run-bench run configs/quick.toml
+///   run-bench run results/quick-20260131-101500
+///   run-bench run configs/reclaim-probe.toml --fleet slurm
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub struct RunArguments {
     /// The experiment's TOML file, or a campaign's folder to resume
     pub experiment: PathBuf,
@@ -119,8 +130,37 @@ pub struct RunArguments {
     /// Name of the campaign; the experiment's file name and the time when absent
     #[arg(long)]
     pub name: Option<String>,
+    /// Hand the blocks out to the hosts of a batch system; "none" stays on this host
+    /// although the experiment has a [fleet]
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    pub fleet: Option<FleetChoice>,
     #[command(flatten)]
     pub gate: GateArguments,
+}
+
+/// Where `run` runs blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FleetChoice {
+    Slurm,
+    None,
+}
+
+/// What a task of a fleet is told.
+#[derive(Debug, Args)]
+pub struct FleetTaskArguments {
+    /// The campaign's folder
+    #[arg(long)]
+    pub campaign: PathBuf,
+    /// The submission's number
+    #[arg(long)]
+    pub submission: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct FleetDoctorArguments {
+    /// The campaign's folder
+    #[arg(long)]
+    pub campaign: PathBuf,
 }
 
 /// What the exit code says.

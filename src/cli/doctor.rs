@@ -24,15 +24,8 @@ fn purpose(tool: ToolName) -> &'static str {
 }
 
 pub fn main(arguments: &DoctorArguments) -> anyhow::Result<Exit> {
-    let root = SysRoot::host();
-    let facts = HostFacts::gather(&root, Path::new("."));
-    let abilities = Abilities::probe(&root, &default_folder(Path::new(".")));
-    let mut report = DoctorReport::new(&facts, &abilities);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let tools = runtime.block_on(async { Tools::from_environment().probe_all().await });
-    for (name, found) in tools {
-        report.push(tool_line(name, found));
-    }
+    let report = runtime.block_on(examine());
     if arguments.json {
         sayln!("{}", serde_json::to_string_pretty(&report)?);
     } else {
@@ -42,6 +35,18 @@ pub fn main(arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     }
     // Doctor informs; whether a given experiment can run is what `plan` and `run` say.
     Ok(Exit::Good)
+}
+
+/// This host and its tools.
+pub(super) async fn examine() -> DoctorReport {
+    let root = SysRoot::host();
+    let facts = HostFacts::gather(&root, Path::new("."));
+    let abilities = Abilities::probe(&root, &default_folder(Path::new(".")));
+    let mut report = DoctorReport::new(&facts, &abilities);
+    for (name, found) in Tools::from_environment().probe_all().await {
+        report.push(tool_line(name, found));
+    }
+    report
 }
 
 fn tool_line(name: ToolName, found: Result<crate::exec::Tool, ExecError>) -> DoctorLine {

@@ -6,6 +6,7 @@ use crate::analyze::AnalyzeError;
 use crate::calibrate::CalibrateError;
 use crate::campaign::CampaignError;
 use crate::config::ConfigError;
+use crate::fleet::FleetError;
 use crate::host::HostError;
 use crate::model::flag::UnknownFlag;
 use crate::model::stream::spec::SpecError;
@@ -106,7 +107,7 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
             (None, None) => {}
             _ => return Exit::HostNotReady,
         }
-        if cause.is::<HostError>() {
+        if cause.is::<HostError>() || cause.is::<FleetError>() {
             return Exit::HostNotReady;
         }
         match cause.downcast_ref::<CampaignError>() {

@@ -15,6 +15,7 @@ mod compare;
 mod doctor;
 mod drivers;
 mod exit;
+mod fleet;
 mod kernel;
 mod patch;
 mod plan;
@@ -94,6 +95,8 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
         Command::Simulate(arguments) => simulate::main(&arguments),
         Command::Selftest(command) => selftest::main(&command),
         Command::Trial(arguments) => trial::main(&arguments),
+        Command::FleetTask(arguments) => fleet::task(&arguments),
+        Command::FleetDoctor(arguments) => fleet::doctor(&arguments),
         Command::KeepFixture(arguments) => {
             target::keep_fixture(arguments.size)?;
             Ok(Exit::Good)

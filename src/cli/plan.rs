@@ -8,7 +8,7 @@ use super::arguments::{FitArguments, PlanArguments};
 use super::arm_kernels;
 use super::exit::Exit;
 use crate::analyze;
-use crate::campaign::expected_trial_time;
+use crate::campaign::{expected_block_time, expected_trial_time};
 use crate::config::arithmetic::{self, Arithmetic};
 use crate::config::scale::{self, Machine, ScaleRequest};
 use crate::config::{self, ConfigError, Plan};
@@ -56,7 +56,7 @@ pub fn fitted_plan(path: &Path, fit: &FitArguments) -> anyhow::Result<(Plan, Ari
     Ok((plan, sums))
 }
 
-fn this_machine() -> Machine {
+pub(super) fn this_machine() -> Machine {
     let facts = HostFacts::gather(&SysRoot::host(), Path::new("."));
     let cpus = facts.cpu.allowed.or(facts.cpu.online).unwrap_or(1);
     Machine {
@@ -104,11 +104,6 @@ fn resolution(plan: &Plan, arguments: &PlanArguments) -> anyhow::Result<String> 
         }
     }
     Ok(text)
-}
-
-fn expected_block_time(plan: &Plan) -> Nanos {
-    let per_block = (2 * plan.arms.len() + usize::from(plan.schedule().discard_first)) as u64;
-    Nanos(plan.workloads.iter().map(|w| expected_trial_time(&w.workload).0 * per_block).sum())
 }
 
 /// The plan in words.

@@ -27,6 +27,9 @@ use crate::trial::{kernel_identity, stable_host_name};
 use crate::units::hex;
 
 pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
+    if super::fleet::is_meant(arguments)? {
+        return super::fleet::run(arguments);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (folder, plan, manifest) = runtime.block_on(open(arguments))?;
     let _lock = folder.lock()?;
@@ -101,7 +104,7 @@ fn set_budget(plan: &mut Plan, arguments: &RunArguments) {
 }
 
 /// The experiment's name and the time, as in `quick-20260131-101500`.
-fn default_name(experiment: &Path) -> String {
+pub(super) fn default_name(experiment: &Path) -> String {
     let stem = experiment.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let stem: String = stem
         .chars()
@@ -110,7 +113,12 @@ fn default_name(experiment: &Path) -> String {
     format!("{}-{}", stem.trim_start_matches(['-', '_']), Timestamp::now().strftime("%Y%m%d-%H%M%S"))
 }
 
-async fn new_manifest(campaign: String, plan: &Plan, experiment_hash: String, results: &Path) -> Manifest {
+pub(super) async fn new_manifest(
+    campaign: String,
+    plan: &Plan,
+    experiment_hash: String,
+    results: &Path,
+) -> Manifest {
     let (root, found) = (SysRoot::host(), Tools::from_environment());
     let probed = found.probe_all().await;
     let tools = probed
@@ -164,7 +172,7 @@ async fn run(folder: &CampaignFolder, plan: Plan, manifest: Manifest) -> anyhow:
 }
 
 /// The verdict, the pages, the exit code.
-fn conclude(
+pub(super) fn conclude(
     folder: &CampaignFolder,
     summary: &CampaignSummary,
     arguments: &RunArguments,

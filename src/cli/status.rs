@@ -1,10 +1,12 @@
 //! `run-bench status`: where a campaign stands.
 
-use serde::Serialize;
 use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use super::arguments::StatusArguments;
 use super::exit::Exit;
+use super::fleet::{FleetStatus, fleet_status};
 use crate::campaign::History;
 use crate::store::{CampaignFolder, CampaignJournal, StopReason};
 
@@ -18,6 +20,8 @@ struct Status {
     /// Started and not ended; their processes may still run.
     unfinished: Vec<String>,
     stopped: Option<StopReason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fleet: Option<FleetStatus>,
 }
 
 pub fn main(arguments: &StatusArguments) -> anyhow::Result<Exit> {
@@ -30,6 +34,7 @@ pub fn main(arguments: &StatusArguments) -> anyhow::Result<Exit> {
         trials: history.counts(),
         unfinished: history.lost().iter().map(ToString::to_string).collect(),
         stopped: history.stopped(),
+        fleet: fleet_status(&folder)?,
     };
     if arguments.json {
         sayln!("{}", serde_json::to_string_pretty(&status)?);
@@ -41,6 +46,9 @@ pub fn main(arguments: &StatusArguments) -> anyhow::Result<Exit> {
     }
     for id in &status.unfinished {
         sayln!("  not ended: {id}");
+    }
+    for line in status.fleet.iter().flat_map(FleetStatus::lines) {
+        sayln!("  {line}");
     }
     match status.stopped {
         Some(reason) => sayln!("  stopped: {}", reason.text()),

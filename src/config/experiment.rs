@@ -7,6 +7,7 @@ use super::arm::ArmSection;
 use super::claim::ClaimSource;
 use super::environment::EnvironmentSection;
 use super::error::Problem;
+use super::fleet::FleetSection;
 use super::memcg::MemcgSection;
 use super::sample::SampleSection;
 use super::schedule::ScheduleSection;
@@ -49,6 +50,9 @@ pub struct Experiment {
     pub analysis: AnalysisSection,
     #[serde(default)]
     pub target: TargetSection,
+    /// Several hosts instead of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetSection>,
 }
 
 impl Experiment {
@@ -77,6 +81,9 @@ impl Experiment {
         self.sample.validate(&mut problems);
         self.analysis.validate(&self.workload, &mut problems);
         self.target.validate(&mut problems);
+        if let Some(fleet) = &self.fleet {
+            fleet.validate(&self.analysis, &self.target, &mut problems);
+        }
         problems
     }
 }

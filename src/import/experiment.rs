@@ -70,6 +70,7 @@ pub fn import(document: &Document, request: &ImportRequest) -> Result<Imported, 
             effect: claimed.filter(|c| *c != 0.0).map(|c| Percent(round(c, 4))),
         },
         target,
+        fleet: None,
     };
     remarks(claim, &arithmetic, &mut assumed);
     let unsupported: Vec<String> = setting.commands.iter().flat_map(|c| c.unsupported.clone()).collect();

@@ -27,6 +27,8 @@ pub enum StopReason {
     Interrupted,
     /// Too many trials were invalid.
     TooManyInvalid,
+    /// Tasks of a fleet brought no whole block.
+    Missing,
 }
 
 impl StopReason {
@@ -39,6 +41,7 @@ impl StopReason {
             StopReason::Budget => "the time budget is spent",
             StopReason::Interrupted => "interrupted",
             StopReason::TooManyInvalid => "too many trials were not valid",
+            StopReason::Missing => "blocks are missing; the same command submits them again",
         }
     }
 }
@@ -146,13 +149,20 @@ impl CampaignJournal {
 
     /// Appends and syncs; on error nothing is left of the line.
     pub fn append(&mut self, event: JournalEvent) -> Result<(), StoreError> {
-        let entry = JournalEntry { schema: super::SCHEMA, at: Timestamp::now(), event };
-        let mut line = serde_json::to_vec(&entry).map_err(|source| StoreError::Json {
-            what: "journal entry",
-            path: self.path.clone(),
-            source,
-        })?;
-        line.push(b'\n');
+        self.append_entries(vec![JournalEntry { schema: super::SCHEMA, at: Timestamp::now(), event }])
+    }
+
+    /// Appends entries that were made elsewhere, with their own times, in one write.
+    pub fn append_entries(&mut self, entries: Vec<JournalEntry>) -> Result<(), StoreError> {
+        let mut line = Vec::new();
+        for entry in &entries {
+            serde_json::to_writer(&mut line, entry).map_err(|source| StoreError::Json {
+                what: "journal entry",
+                path: self.path.clone(),
+                source,
+            })?;
+            line.push(b'\n');
+        }
         let start = self.file.stream_position().map_err(StoreError::io("seek", &self.path))?;
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
         if let Err(source) = written {
@@ -161,7 +171,7 @@ impl CampaignJournal {
             let _ = self.file.seek(SeekFrom::Start(start));
             return Err(StoreError::Io { action: "write", path: self.path.clone(), source });
         }
-        self.entries.push(entry);
+        self.entries.extend(entries);
         Ok(())
     }
 }

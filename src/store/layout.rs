@@ -58,6 +58,12 @@ impl CampaignFolder {
         }
     }
 
+    /// A folder that may have no manifest yet.
+    pub fn unfinished(path: &Path) -> Result<Self, StoreError> {
+        refuse_link(path)?;
+        Ok(CampaignFolder { path: path.to_owned() })
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
