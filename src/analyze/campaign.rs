@@ -10,12 +10,14 @@ use super::counters::{self, CounterComparison};
 use super::difference::{self, ArmDifference};
 use super::error::AnalyzeError;
 use super::family;
+use super::fleet::{self, FleetAnalysis};
 use super::forecast::{self, ForecastCheck};
 use super::noise::{self, NoiseNote};
 use super::variance::{self, VarianceByLevel};
 use super::verdict::Verdict;
 use crate::campaign::History;
 use crate::config::{AnalysisSection, ArmRole, ClaimSource, Plan};
+use crate::fleet::provenance;
 use crate::metric::MetricDefinition;
 use crate::stats::multiplicity::benjamini_hochberg;
 use crate::store::{CampaignFolder, CampaignJournal, Manifest, StopReason, TrialOutcome, TrialRecord};
@@ -66,6 +68,9 @@ pub struct CampaignAnalysis {
     /// What the model said before the first trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<ForecastCheck>,
+    /// Host by host, where the campaign ran on a fleet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetAnalysis>,
     /// Kernel counters of the measured phase; exploratory.
     pub counters: Vec<CounterComparison>,
     pub variance: Vec<VarianceByLevel>,
@@ -88,13 +93,15 @@ impl CampaignAnalysis {
 pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError> {
     let (manifest, plan, records) = (folder.manifest()?, folder.plan()?, folder.records()?);
     let history = History::new(&CampaignJournal::read(&folder.journal_path())?);
-    refuse_mixtures(&records)?;
+    let origins = provenance(folder)?;
+    refuse_mixtures(&records, origins.is_some())?;
     let not_counted = not_counted(&records);
     if !records.iter().any(TrialRecord::counts) {
         return Err(nothing_valid(&records, &not_counted));
     }
     let mut comparisons = primary_comparisons(&plan, &records, manifest.seed);
     comparisons.extend(exploratory_comparisons(&plan, &records, manifest.seed));
+    let fleet = origins.map(|o| fleet::pool(&plan, &o, &records, (&mut comparisons, manifest.seed)));
     for i in 0..comparisons.len() {
         if comparisons[i].role == ArmRole::Candidate {
             comparisons[i].layout_spread = noise::layout_spread(&comparisons[i], &comparisons);
@@ -106,6 +113,8 @@ pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError
         }
     }
     let differences = difference::between_arms(&plan, &records);
+    let mut notes = noise::notes(&plan, &records, &comparisons, &differences);
+    notes.extend(fleet.iter().flat_map(FleetAnalysis::notes));
     Ok(CampaignAnalysis {
         schema: SCHEMA,
         campaign: manifest.campaign.clone(),
@@ -120,7 +129,8 @@ pub fn analyze(folder: &CampaignFolder) -> Result<CampaignAnalysis, AnalyzeError
         forecast: forecast::check(folder, &records, &comparisons)?,
         counters: counters::compare(&plan, &records),
         variance: variance::by_level(&plan, &records),
-        noise: noise::notes(&plan, &records, &comparisons, &differences),
+        noise: notes,
+        fleet,
         differences,
         question: plan.analysis().clone(),
         not_counted,
@@ -192,8 +202,9 @@ fn nothing_valid(records: &[TrialRecord], not_counted: &[InvalidTrial]) -> Analy
     AnalyzeError::NothingValid { invalid: count("invalid"), failed: count("failed"), reason }
 }
 
-/// Drivers, swap kinds and value bytes are different experiments.
-fn refuse_mixtures(records: &[TrialRecord]) -> Result<(), AnalyzeError> {
+/// Drivers, swap kinds and value bytes are different experiments, and so are
+/// hosts, but for fleets, which compare within each.
+fn refuse_mixtures(records: &[TrialRecord], hosts_may_differ: bool) -> Result<(), AnalyzeError> {
     type Read = fn(&TrialRecord) -> Option<String>;
     let readers: [(&'static str, Read); 4] = [
         ("host", |r| Some(r.host.clone())),
@@ -201,10 +212,13 @@ fn refuse_mixtures(records: &[TrialRecord]) -> Result<(), AnalyzeError> {
         ("swap kind", |r| r.swap.as_ref().map(|s| s.kind.clone())),
         ("value bytes", |r| r.swap.as_ref().and_then(|s| s.value_bytes.clone())),
     ];
-    for (what, read) in readers {
-        let mut by_workload: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (what, read) in readers.into_iter().skip(usize::from(hosts_may_differ)) {
+        // Versions of a driver may differ from host to host: that is told, not refused.
+        let by_host = hosts_may_differ && what == "driver";
+        let mut by_workload: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
         for record in records.iter().filter(|r| r.counts()) {
-            by_workload.entry(&record.spec.id.workload).or_default().extend(read(record));
+            let host = if by_host { record.host.as_str() } else { "" };
+            by_workload.entry((&record.spec.id.workload, host)).or_default().extend(read(record));
         }
         if let Some(values) = by_workload.into_values().find(|v| v.len() > 1) {
             let values = values.into_iter().collect::<Vec<_>>().join(", ");

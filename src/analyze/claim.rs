@@ -143,7 +143,7 @@ fn answers(
         interval,
         // After looks only the interval that allows for them decides.
         equivalence_interval: match result.interval_kind {
-            IntervalKind::Fixed | IntervalKind::Simultaneous => Some(equivalence),
+            IntervalKind::Fixed | IntervalKind::Simultaneous | IntervalKind::OverHosts => Some(equivalence),
             _ => interval,
         },
     };

@@ -53,6 +53,8 @@ pub enum IntervalKind {
     Repeated,
     /// Holds at every block.
     ConfidenceSequence,
+    /// Over hosts, by random effects (Hartung and Knapp).
+    OverHosts,
 }
 
 impl IntervalKind {
@@ -62,6 +64,7 @@ impl IntervalKind {
             IntervalKind::Simultaneous => "simultaneous t interval",
             IntervalKind::Repeated => "repeated interval",
             IntervalKind::ConfidenceSequence => "confidence sequence",
+            IntervalKind::OverHosts => "random-effects interval over hosts",
         }
     }
 }

@@ -15,6 +15,7 @@ mod error;
 mod family;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod fleet;
 mod forecast;
 mod history;
 mod judge;
@@ -30,6 +31,7 @@ pub use comparison::{ArmValues, Comparison, ComparisonResult, IntervalKind, Tria
 pub use counters::{COUNTER_RATE, CounterComparison};
 pub use difference::ArmDifference;
 pub use error::AnalyzeError;
+pub use fleet::{FleetAnalysis, FleetComparison, HostVerdict};
 pub use forecast::{FORECAST_FILE, ForecastCheck};
 pub use history::{HistoryChange, HistoryPoint, MetricHistory, PooledChange, history};
 pub use judge::PlannedLooks;

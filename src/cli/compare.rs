@@ -2,7 +2,7 @@
 
 use super::arguments::{CompareArguments, GateArguments};
 use super::exit::Exit;
-use crate::analyze::{self, CampaignAnalysis, ClaimVerdict, Verdict};
+use crate::analyze::{self, CampaignAnalysis, ClaimVerdict, FleetAnalysis, Verdict};
 use crate::report;
 use crate::store::CampaignFolder;
 
@@ -27,7 +27,7 @@ fn verdict_exit(analysis: &CampaignAnalysis, gate: &GateArguments) -> Exit {
     let refuted = analysis.claim.as_ref().is_some_and(|c| c.verdict == ClaimVerdict::Refuted);
     if analysis.deciding().next().is_none() || any(Verdict::Invalid) {
         Exit::InvalidRun
-    } else if any(Verdict::Worse) {
+    } else if any(Verdict::Worse) || analysis.fleet.as_ref().is_some_and(FleetAnalysis::any_worse) {
         Exit::Regression
     } else if gate.gate.is_some() && refuted {
         Exit::ClaimRefuted

@@ -63,6 +63,8 @@ pub fn mail(analysis: &CampaignAnalysis) -> String {
         "confounder",
         "layout-noise",
         "boot",
+        "hosts",
+        "missing-blocks",
         "drift",
         "bimodal",
     ];

@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
 use super::number::Quantity;
 use super::words;
-use crate::analyze::{CampaignAnalysis, ClaimCheck, Comparison};
+use crate::analyze::{CampaignAnalysis, ClaimCheck, Comparison, FleetComparison, HostVerdict};
 use crate::config::ArmRole;
 use crate::stats::Summary;
 
@@ -27,6 +27,7 @@ pub(super) fn terminal_of_width(analysis: &CampaignAnalysis, width: u16) -> Stri
     let mut text = format!("\n{}\n\n", analysis.title);
     for comparison in analysis.deciding() {
         verdict(&mut text, analysis, comparison, width);
+        hosts(&mut text, analysis, comparison, width);
     }
     if analysis.deciding().next().is_none() {
         text.push_str("There is no candidate arm, so there is nothing to decide.\n\n");
@@ -73,6 +74,40 @@ fn verdict(text: &mut String, analysis: &CampaignAnalysis, comparison: &Comparis
     lines.extend([words::resolution(comparison), floor].into_iter().flatten());
     for line in lines.iter().filter(|l| !l.is_empty()) {
         paragraph(text, "  ", line, width);
+    }
+    text.push('\n');
+}
+
+/// Host by host, where there are several.
+fn hosts(text: &mut String, analysis: &CampaignAnalysis, comparison: &Comparison, width: u16) {
+    let same = |one: &&FleetComparison| {
+        one.workload == comparison.workload
+            && one.metric == comparison.metric.id
+            && one.candidate == comparison.candidate.arm
+    };
+    let found = analysis.fleet.iter().flat_map(|f| &f.comparisons).find(same);
+    let Some(one) = found.filter(|one| one.hosts.len() > 1) else { return };
+    paragraph(text, "Hosts: ", &format!("{}.", one.words), width);
+    let mut table = table(width, &["host", "class", "blocks", "change", "interval", "verdict"]);
+    let mut row = |name: String, line: &HostVerdict| {
+        table.add_row(cells(&[
+            name,
+            line.class.clone(),
+            line.blocks.to_string(),
+            line.change.map_or("-".to_owned(), words::change),
+            line.interval.map(words::interval).unwrap_or_default(),
+            line.verdict.to_string(),
+        ]));
+    };
+    for host in &one.hosts {
+        row(host.name.clone(), host);
+    }
+    for class in one.classes.iter().filter(|c| c.hosts > 1 && one.classes.len() > 1) {
+        row(words::class_name(class), class);
+    }
+    let _ = writeln!(text, "{}", table.trim_fmt());
+    if let Some(over) = words::over_hosts(one) {
+        paragraph(text, "  ", &over, width);
     }
     text.push('\n');
 }

@@ -2,7 +2,8 @@
 
 use super::number::{p_value, share};
 use crate::analyze::{
-    CampaignAnalysis, ClaimCheck, Comparison, ForecastCheck, IntervalKind, Verdict, detectable,
+    CampaignAnalysis, ClaimCheck, Comparison, FleetComparison, ForecastCheck, HostVerdict, IntervalKind,
+    Verdict, detectable,
 };
 use crate::config::ArmRole;
 use crate::metric::Direction;
@@ -105,6 +106,23 @@ pub fn basis(comparison: &Comparison) -> String {
         comparison.baseline.values.len() + comparison.candidate.values.len(),
         equals(&p_value(result.p))
     )
+}
+
+/// A class of hosts as a row: `epyc, 2 hosts`.
+pub fn class_name(class: &HostVerdict) -> String {
+    format!("{}, {}", class.name, count(class.hosts, "host"))
+}
+
+/// What hosts like these would show, and how far they differ.
+pub fn over_hosts(one: &FleetComparison) -> Option<String> {
+    let pooled = one.pooled?;
+    Some(format!(
+        "The estimate over {} is that of random effects with Hartung and Knapp's interval; between hosts: deviation {}, I² {:.0}%, heterogeneity p {}.",
+        count(pooled.hosts, "host"),
+        share(pooled.between),
+        100.0 * pooled.i_squared,
+        equals(&p_value(pooled.heterogeneity_p))
+    ))
 }
 
 /// `= 0.03`, `< 0.0001`.

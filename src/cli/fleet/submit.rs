@@ -125,7 +125,7 @@ fn of_fleet(mut plan: Plan, path: &Path) -> Result<Plan, ConfigError> {
         return Err(ConfigError::Invalid { path: path.to_owned(), problems });
     }
     if plan.experiment.schedule.budget.take().is_some() {
-        plan.changes.push("schedule.budget is for one host and was left out".to_owned());
+        eprintln!("run-bench: schedule.budget is for one host and is left out");
     }
     Ok(plan)
 }
@@ -165,7 +165,7 @@ async fn settle_hosts(folder: &FleetFolder, cancel: &CancellationToken) -> anyho
         FleetFile { hosts: choice.hosts, unfit: choice.unfit, confounders: choice.confounders, ..file };
     let first =
         reports.iter().find(|r| r.node == file.hosts[0].node).context("a chosen node has answered")?;
-    let names: Vec<&str> = file.hosts.iter().map(|h| h.node.as_str()).collect();
+    let names: Vec<String> = file.hosts.iter().map(|h| format!("{} ({})", h.node, h.host)).collect();
     let text = std::fs::read(campaign.experiment_path())?;
     let manifest = Manifest {
         campaign: campaign.name(),
@@ -175,12 +175,7 @@ async fn settle_hosts(folder: &FleetFolder, cancel: &CancellationToken) -> anyho
     };
     drivers::write_into(&mut plan, &manifest);
     plan.experiment.schedule.blocks = file.blocks();
-    plan.changes.push(format!(
-        "{} blocks on each of {} host(s), {} in all",
-        file.blocks_per_host,
-        names.len(),
-        file.blocks()
-    ));
+    eprintln!("{} blocks on each of {} host(s), {} in all", file.blocks_per_host, names.len(), file.blocks());
     campaign.write_plan(&plan)?;
     folder.write_file(&file)?;
     // Last: with it the hosts are settled.

@@ -5,7 +5,8 @@ use super::frame::{Frame, Key};
 use super::picture::Picture;
 use super::theme::{ArmStyle, arm_style};
 use super::{
-    claim, counter_lines, counters, distribution, forest, latency, over_time, probe, sequential, variance,
+    claim, counter_lines, counters, distribution, forest, hosts, latency, over_time, probe, sequential,
+    variance,
 };
 use crate::analyze::{CampaignAnalysis, Comparison};
 use crate::config::ArmRole;
@@ -88,8 +89,9 @@ impl Source<'_> {
 type Draw = fn(&Source<'_>) -> Result<Vec<Chart>, ChartError>;
 
 /// In the order in which a page shows them.
-const KINDS: [(&str, Draw); 10] = [
+const KINDS: [(&str, Draw); 11] = [
     ("forest", forest::draw),
+    ("hosts", hosts::draw),
     ("claim", claim::draw),
     ("trials", over_time::draw),
     ("distribution", distribution::draw),

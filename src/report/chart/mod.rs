@@ -18,6 +18,7 @@ mod forest;
 mod frame;
 mod gallery;
 mod history;
+mod hosts;
 mod latency;
 mod over_time;
 mod picture;

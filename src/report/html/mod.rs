@@ -4,6 +4,7 @@
 //! the same campaign folder and work from `file://`.
 
 mod facts;
+mod fleet;
 mod history;
 mod page;
 mod table;

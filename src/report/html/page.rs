@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::table::Table;
-use super::{facts, table, trials};
+use super::{facts, fleet, table, trials};
 use crate::analyze::{CampaignAnalysis, ClaimVerdict, Verdict};
 use crate::config::StopRule;
 use crate::report::chart::{Chart, Gallery, dark_rules, font_faces, svg_for_page};
@@ -61,6 +61,7 @@ pub fn page(
     gallery: &Gallery,
 ) -> Result<String, ReportError> {
     let mut tables = table::arms(analysis);
+    tables.extend(fleet::fleet(analysis));
     tables.extend(table::exploratory(analysis));
     tables.extend(facts::noise(analysis));
     tables.extend(table::counters(analysis));
