@@ -18,7 +18,7 @@ use crate::store::TrialRecord;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VarianceLevel {
-    /// `runs`, `blocks` or `boots`.
+    /// `runs`, `blocks`, and where boots have several runs, `runs in a boot` and `boots`.
     pub level: String,
     /// Deviation of the log, close to a coefficient of variation.
     pub deviation: f64,
@@ -67,7 +67,9 @@ fn of_metric(
     let by_boot = nested(plan, records, (workload, metric), |r| r.kernel.boot_id.clone());
     let boots = VarianceComponents::new(&by_boot).ok();
     if let Some(boots) = boots.filter(|b| b.boots > plan.arms.len()) {
-        levels.push(VarianceLevel { level: "boots".to_owned(), deviation: boots.boot, n: boots.boots });
+        let level = |level: &str, deviation, n| VarianceLevel { level: level.to_owned(), deviation, n };
+        levels.push(level("runs in a boot", boots.run, boots.runs));
+        levels.push(level("boots", boots.boot, boots.boots));
     }
     Some(VarianceByLevel {
         workload: workload.to_owned(),

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Nanos, Percent};
 
 /// Verdicts that hold for kernel memory-management patches.
 #[derive(Debug, Parser)]
-#[command(name = "run-bench", version, propagate_version = true)]
+#[command(name = "run-bench", version = env!("RUN_BENCH_VERSION"), propagate_version = true)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -74,7 +74,7 @@ pub struct DoctorArguments {
 }
 
 /// How an experiment is fitted to this host.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct FitArguments {
     /// Shrink memory, keys, files and threads together: "1/64", or "auto" for this host
     #[arg(long)]
@@ -99,9 +99,16 @@ pub struct PlanArguments {
     pub experiment: PathBuf,
     #[command(flatten)]
     pub fit: FitArguments,
-    /// A campaign whose noise serves as the pilot
-    #[arg(long, value_name = "CAMPAIGN")]
-    pub pilot: Option<PathBuf>,
+    /// Campaigns whose noise serves as the pilot; one on another workload is held beside this one
+    #[arg(long, value_name = "CAMPAIGN", num_args = 1..)]
+    pub pilot: Vec<PathBuf>,
+    /// Measure the noise now: the baseline against itself, in this many blocks (6 when none are given)
+    #[arg(long, value_name = "BLOCKS", num_args = 0..=1, default_missing_value = "6",
+        value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub measure_pilot: Option<u32>,
+    /// Folder of all results, for a pilot that is measured
+    #[arg(long, default_value = "results")]
+    pub results: PathBuf,
     /// The change to plan for, such as "1.8%"
     #[arg(long)]
     pub effect: Option<Percent>,
@@ -164,7 +171,7 @@ pub struct FleetDoctorArguments {
 }
 
 /// What the exit code says.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct GateArguments {
     /// Exit with 5 when the primary comparison is unresolved
     #[arg(long)]
@@ -172,7 +179,7 @@ pub struct GateArguments {
     /// Exit with 6 when the claim is refuted
     #[arg(long, value_enum)]
     pub gate: Option<Gate>,
-    /// Exit codes of `git bisect run`: 0 good, 1 bad, 125 skip
+    /// Exit codes of `git bisect run`: 0 good, 1 bad, 125 skip, 128 end the bisection
     #[arg(long)]
     pub bisect: bool,
 }

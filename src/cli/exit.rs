@@ -35,6 +35,8 @@ pub enum Exit {
     ClaimRefuted,
     /// For `git bisect run`: this revision cannot be judged.
     BisectSkip,
+    /// For `git bisect run`: none can be, so it must end; it takes any lower code for a bad revision.
+    BisectAbort,
     /// The status of a command that a guest ran.
     Command(u8),
     Bug,
@@ -51,6 +53,7 @@ impl Exit {
             Exit::Unresolved => 5,
             Exit::ClaimRefuted => 6,
             Exit::BisectSkip => 125,
+            Exit::BisectAbort => 128,
             Exit::Command(status) => status,
             Exit::Bug => 70,
         }
@@ -59,7 +62,8 @@ impl Exit {
     /// The code that `git bisect run` understands.
     pub fn for_bisect(self) -> Exit {
         match self {
-            Exit::Good | Exit::Regression | Exit::Usage | Exit::Bug => self,
+            Exit::Good | Exit::Regression => self,
+            Exit::Usage | Exit::Bug | Exit::BisectAbort => Exit::BisectAbort,
             _ => Exit::BisectSkip,
         }
     }
@@ -95,6 +99,11 @@ fn of_profile(error: &CalibrateError) -> Exit {
     }
 }
 
+/// A name that cannot be one is the user's; a folder that cannot be read, the host's.
+fn of_store(error: &StoreError) -> Exit {
+    if matches!(error, StoreError::Name { .. }) { Exit::Usage } else { Exit::HostNotReady }
+}
+
 /// The exit code of an expected error; what is not known is a bug's.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
@@ -118,8 +127,9 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
             None => {}
         }
         match cause.downcast_ref::<AnalyzeError>() {
-            Some(AnalyzeError::Store(_)) | None => {}
+            Some(AnalyzeError::Store(error)) => return of_store(error),
             Some(_) => return Exit::InvalidRun,
+            None => {}
         }
         if cause.is::<crate::target::TargetError>() || cause.is::<crate::trial::TrialError>() {
             return Exit::HostNotReady;
@@ -133,10 +143,10 @@ pub fn of_error(error: &anyhow::Error) -> Exit {
         if let Some(error) = cause.downcast_ref::<CalibrateError>() {
             return of_profile(error);
         }
-        if matches!(cause.downcast_ref(), Some(StoreError::Name { .. })) {
-            return Exit::Usage;
+        if let Some(error) = cause.downcast_ref::<StoreError>() {
+            return of_store(error);
         }
-        if cause.is::<StoreError>() || cause.is::<std::io::Error>() {
+        if cause.is::<std::io::Error>() {
             return Exit::HostNotReady;
         }
     }

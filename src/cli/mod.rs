@@ -18,9 +18,11 @@ mod exit;
 mod fleet;
 mod kernel;
 mod patch;
+mod pilot;
 mod plan;
 mod predict;
 mod report;
+mod resolution;
 mod run;
 mod selftest;
 mod signals;
@@ -36,7 +38,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use tracing_subscriber::EnvFilter;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, GateArguments};
 pub use exit::Exit;
 
 use crate::exec::enter;
@@ -72,6 +74,17 @@ fn start_logging() {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
 }
 
+/// A bisection takes most codes for a bad revision, so an error must not end with its usual one.
+fn for_gate(gate: &GateArguments, end: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+    match end {
+        Err(error) if gate.bisect => {
+            eprintln!("run-bench: {}", with_causes(error.as_ref()));
+            Ok(exit::of_error(&error).for_bisect())
+        }
+        end => end,
+    }
+}
+
 fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exit> {
     let parsed = match Arguments::try_parse_from(arguments) {
         Ok(parsed) => parsed,
@@ -83,8 +96,8 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Exi
     match parsed.command {
         Command::Doctor(arguments) => doctor::main(&arguments),
         Command::Plan(arguments) => plan::main(&arguments),
-        Command::Run(arguments) => run::main(&arguments),
-        Command::Compare(arguments) => compare::main(&arguments),
+        Command::Run(arguments) => for_gate(&arguments.gate, run::main(&arguments)),
+        Command::Compare(arguments) => for_gate(&arguments.gate, compare::main(&arguments)),
         Command::Report(arguments) => report::main(&arguments),
         Command::Status(arguments) => status::main(&arguments),
         Command::Clean => clean::main(),

@@ -1,25 +1,19 @@
 //! `run-bench plan`: what will run, for how long, and what it can resolve.
 
-use std::path::Path;
-
-use anyhow::Context;
+use std::path::{Path, PathBuf};
 
 use super::arguments::{FitArguments, PlanArguments};
 use super::arm_kernels;
 use super::exit::Exit;
-use crate::analyze;
-use crate::campaign::{expected_block_time, expected_trial_time};
+use super::pilot;
+use super::resolution;
+use crate::campaign::expected_trial_time;
 use crate::config::arithmetic::{self, Arithmetic};
 use crate::config::scale::{self, Machine, ScaleRequest};
 use crate::config::{self, ConfigError, Plan};
 use crate::host::SysRoot;
 use crate::host::facts::HostFacts;
-use crate::stats::power::PowerTarget;
-use crate::store::CampaignFolder;
-use crate::units::{Bytes, Nanos, Percent};
-
-/// Deviations of a block difference to show where no pilot tells the real one.
-const ASSUMED_DEVIATIONS: [f64; 3] = [1.0, 2.0, 5.0];
+use crate::units::{Bytes, Nanos};
 
 pub fn main(arguments: &PlanArguments) -> anyhow::Result<Exit> {
     let (plan, sums) = fitted_plan(&arguments.experiment, &arguments.fit)?;
@@ -27,7 +21,8 @@ pub fn main(arguments: &PlanArguments) -> anyhow::Result<Exit> {
         sayln!("{}", serde_json::to_string_pretty(&plan)?);
     } else {
         say!("{}", describe(&plan));
-        say!("{}", resolution(&plan, arguments)?);
+        let pilots = pilots(&plan, arguments)?;
+        say!("{}", resolution::describe(&plan, arguments.effect, &pilots)?);
         for line in &sums.lines {
             sayln!("sum: {line}");
         }
@@ -36,6 +31,15 @@ pub fn main(arguments: &PlanArguments) -> anyhow::Result<Exit> {
         eprintln!("run-bench: {problem}");
     }
     Ok(if sums.problems.is_empty() { Exit::Good } else { Exit::HostNotReady })
+}
+
+/// The campaigns given for their noise, and the one measured for it.
+fn pilots(plan: &Plan, arguments: &PlanArguments) -> anyhow::Result<Vec<PathBuf>> {
+    let mut pilots = arguments.pilot.clone();
+    if let Some(blocks) = arguments.measure_pilot {
+        pilots.insert(0, pilot::measure(plan, blocks, &arguments.results)?);
+    }
+    Ok(pilots)
 }
 
 /// Loads an experiment, fits it to this host as asked, and does its arithmetic.
@@ -64,46 +68,6 @@ pub(super) fn this_machine() -> Machine {
         memory_available: facts.capacity.memory_available.unwrap_or(Bytes(0)),
         disk_available: facts.capacity.disk_available,
     }
-}
-
-/// What the planned blocks can resolve, by a pilot's noise or by assumed noise.
-fn resolution(plan: &Plan, arguments: &PlanArguments) -> anyhow::Result<String> {
-    let analysis = plan.analysis();
-    let target = PowerTarget { alpha: analysis.alpha, power: 0.9 };
-    let blocks = plan.schedule().blocks as usize;
-    let asked = arguments.effect.or(analysis.effect).or(plan.experiment.claim).unwrap_or(analysis.margin);
-    // A claim of no change is held against the margin.
-    let asked = if asked.0.abs() < analysis.margin.0 { analysis.margin } else { asked };
-    let each = expected_block_time(plan);
-    let line = |deviation: f64, source: &str| -> anyhow::Result<String> {
-        let seen = Percent::from_log_ratio(target.detectable_by_blocks(deviation, blocks)?);
-        let needed = target.blocks(asked.to_log_ratio().abs(), deviation)?.max(6);
-        Ok(format!(
-            "  {source}: {blocks} blocks see {:.1}% or more; {:.1}% needs {needed} blocks, about {}\n",
-            seen.0,
-            asked.0.abs(),
-            Nanos(each.0.saturating_mul(needed as u64))
-        ))
-    };
-    let mut text = format!("\nwhat can be resolved (power 90%, alpha {})\n", analysis.alpha);
-    match &arguments.pilot {
-        Some(pilot) => {
-            let pilot = analyze::analyze(&CampaignFolder::open(pilot)?)?;
-            let found =
-                pilot.comparisons.iter().find(|c| c.metric.id == analysis.primary && c.result.is_some());
-            let result = found
-                .and_then(|c| c.result.as_ref())
-                .context("the pilot has no complete comparison of the primary metric")?;
-            text += &line(result.paired.standard_deviation, "with the pilot's noise")?;
-        }
-        None => {
-            for percent in ASSUMED_DEVIATIONS {
-                text += &line(Percent(percent).to_log_ratio(), &format!("if blocks differ by {percent}%"))?;
-            }
-            text += "  a short campaign given with --pilot tells the real noise\n";
-        }
-    }
-    Ok(text)
 }
 
 /// The plan in words.

@@ -44,6 +44,19 @@ pub fn chi_squared_upper(x: f64, df: f64) -> f64 {
     if x <= 0.0 { 1.0 } else { gamma_ur(0.5 * df, 0.5 * x) }
 }
 
+/// The value that chi-squared stays below with probability `share`.
+pub fn chi_squared_quantile(share: f64, df: f64) -> f64 {
+    let (mut low, mut high) = (0.0, df.max(1.0));
+    while chi_squared_upper(high, df) > 1.0 - share {
+        high *= 2.0;
+    }
+    while high - low > 1e-12 * high {
+        let middle = 0.5 * (low + high);
+        if chi_squared_upper(middle, df) > 1.0 - share { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
 /// P(X <= successes) of `trials` independent trials.
 pub fn binomial_cdf(successes: usize, trials: usize, share: f64) -> f64 {
     if successes >= trials {

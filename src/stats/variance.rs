@@ -10,6 +10,8 @@ use statrs::function::beta::beta_reg;
 
 use super::boots::BootNoise;
 use super::error::{StatsError, check_finite};
+use super::interval::Interval;
+use super::quantile::chi_squared_quantile;
 use super::summary::{mean, sum_of_squares};
 
 /// Deviations by level, pooled over the arms.
@@ -63,6 +65,18 @@ impl VarianceComponents {
     }
 }
 
+/// Between which values the true deviation lies, estimated from `n` values as `deviation`
+/// (chi-squared). `None` below two values and without noise.
+pub fn deviation_interval(deviation: f64, n: usize, level: f64) -> Option<Interval> {
+    if n < 2 || deviation <= 0.0 || !(0.0..1.0).contains(&level) {
+        return None;
+    }
+    let df = (n - 1) as f64;
+    let tail = 0.5 * (1.0 - level);
+    let at = |share: f64| deviation * (df / chi_squared_quantile(share, df)).sqrt();
+    Some(Interval { low: at(1.0 - tail), high: at(tail) })
+}
+
 /// P(F >= f).
 fn f_upper(f: f64, between_df: f64, within_df: f64) -> f64 {
     if f <= 0.0 {
@@ -110,6 +124,17 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_values_tell_a_deviation_badly() {
+        // chi-squared of 5 degrees at 5% and 95%: 1.1455, 11.0705.
+        let six = deviation_interval(0.02, 6, 0.9).expect("noise");
+        assert!((six.low - 0.02 * (5.0_f64 / 11.0705).sqrt()).abs() < 1e-6, "{six:?}");
+        assert!((six.high - 0.02 * (5.0_f64 / 1.145476).sqrt()).abs() < 1e-6, "{six:?}");
+        assert!(deviation_interval(0.02, 100, 0.9).expect("noise").half_width() < 0.003);
+        assert_eq!(deviation_interval(0.02, 1, 0.9), None);
+        assert_eq!(deviation_interval(0.0, 9, 0.9), None);
+    }
     use crate::stats::random::Chance;
 
     #[test]

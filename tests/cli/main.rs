@@ -3,5 +3,6 @@
 
 mod campaigns;
 mod faults;
+mod history;
 mod support;
 mod texts;
