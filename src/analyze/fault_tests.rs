@@ -154,3 +154,33 @@ fn emulated_trials_give_no_verdict_on_time() {
     }
     assert_eq!(analysis.functional_only.as_deref(), Some("the processor was emulated"));
 }
+
+#[test]
+fn boots_with_several_trials_are_a_level_of_their_own() {
+    let results = results();
+    let boot = |block: u32, position: u32| (block, if position == 3 { 2 } else { position });
+    // Boots differ by 3%, trials of one boot by 0.5%.
+    let value = |block, position, _: &str| {
+        let (of_block, place) = boot(block, position);
+        Some(noisy(1000.0, 1.0, 0.005, (block, position)) * noisy(1.0, 1.0, 0.03, (500 + of_block, place)))
+    };
+    let many = EXPERIMENT.replace("blocks = 8", "blocks = 60");
+    let folder = folder(&results, &many, &value);
+    for trial in folder.trials().expect("listed") {
+        let mut record = trial.record().expect("read");
+        let (block, place) = boot(record.spec.id.block, record.spec.id.position);
+        record.kernel.boot_id = Some(format!("{block}-{place}"));
+        trial.write_record(&record).expect("written");
+    }
+    let analysis = analyze(&folder).expect("analysed");
+    let level = |name: &str| {
+        let levels = &analysis.variance[0].levels;
+        levels.iter().find(|l| l.level == name).unwrap_or_else(|| panic!("{name} in {levels:?}")).clone()
+    };
+    let (boots, runs) = (level("boots"), level("runs in a boot"));
+    assert!((0.026..0.034).contains(&boots.deviation), "{boots:?}");
+    assert!((0.004..0.006).contains(&runs.deviation), "{runs:?}");
+    // Of six places in a block two share a boot.
+    assert_eq!((boots.n, runs.n), (300, 360));
+    assert!(analysis.variance[0].boot_p.is_some_and(|p| p < 1e-6), "{:?}", analysis.variance[0].boot_p);
+}

@@ -71,6 +71,13 @@ const ROWS: &[Row] = &[
     ("usemem.free_latency", Unit::NanosecondsPerPage, Lower, Kind::Latency, "time to free a page"),
     ("reclaim_probe.ns_per_page", Unit::NanosecondsPerPage, Lower, Kind::Latency, "reclaim time per page"),
     (
+        "reclaim_probe.low_ns_per_page",
+        Unit::NanosecondsPerPage,
+        Lower,
+        Kind::Latency,
+        "reclaim time per page, low decile",
+    ),
+    (
         "reclaim_probe.cpu_ns_per_page",
         Unit::NanosecondsPerPage,
         Lower,

@@ -29,6 +29,7 @@ pub(super) fn draw(source: &Source<'_>) -> Result<Vec<Chart>, ChartError> {
             let what = match level.level.as_str() {
                 "runs" => "from run to run in a block",
                 "blocks" => "from block to block",
+                "runs in a boot" => "from run to run in a boot",
                 _ => "from boot to boot",
             };
             let name = if several { format!("{} {what}", metric.metric) } else { what.to_owned() };

@@ -55,7 +55,7 @@ fn the_median_decides() {
     ];
     let outcome = summarise(&config(), &answer(repetitions), BTreeMap::new()).unwrap();
     let values: Vec<f64> = outcome.measurements.iter().map(|m| m.value).collect();
-    assert_eq!(values, [300.0, 150.0, 150.0, 0.5]);
+    assert_eq!(values, [300.0, 200.0, 150.0, 150.0, 0.5]);
     assert_eq!(outcome.violations, []);
     assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
 }
@@ -92,4 +92,13 @@ fn the_controller_is_known_by_its_files() {
     assert_eq!(method(&[&old]), Some("memory.max"));
     assert_eq!(method(&[&new]), Some("memory.reclaim"));
     assert_eq!(method(&[&unified]), None);
+}
+
+#[test]
+fn the_low_decile_is_a_value_that_was_measured() {
+    let repetitions = |n: u32| (1..=n).rev().map(f64::from).collect::<Vec<_>>();
+    assert_eq!(low_decile(repetitions(1)), 1.0);
+    assert_eq!(low_decile(repetitions(10)), 1.0);
+    assert_eq!(low_decile(repetitions(15)), 2.0);
+    assert_eq!(low_decile(repetitions(100)), 10.0);
 }
