@@ -4,12 +4,14 @@
 //! `tests/architecture.rs` checks:
 //!
 //! ```text
-//! 0 units     1 metric stats patch     2 model host     3 config exec     4 store
+//! 0 units     1 input metric stats patch     2 model host     3 config exec     4 store
 //! 5 workload sample calibrate          6 trial predict  7 target          8 campaign
 //! 9 fleet    10 import analyze          11 report        12 cli
 //! ```
 
 pub mod units;
+
+pub mod input;
 
 pub mod metric;
 pub mod patch;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// Layer of each top module; an import may only go to a lower layer.
 const LAYERS: [(&str, u32); 23] = [
     ("units", 0),
+    ("input", 1),
     ("metric", 1),
     ("stats", 1),
     ("patch", 1),

@@ -138,3 +138,19 @@ fn reading_is_deterministic_and_serializable() {
         assert_eq!(first, patch::read(&bytes).expect("a readable mail"));
     }
 }
+
+/// What bounds the work is that each line is taken once, so the count of claims
+/// tells, not the time.
+#[test]
+fn large_mails_read_to_their_end() {
+    let mut mail = b"From: Ada <a@b.c>\nSubject: [PATCH] mm: foo\n\n".to_vec();
+    for index in 0..2000 {
+        mail.extend_from_slice(
+            format!("Before: 1{index}.00 Ops/sec\nAfter: 2{index}.00 Ops/sec (+1.0%)\n\ntext\n\n").as_bytes(),
+        );
+    }
+    let document = patch::read(&mail).expect("a mail");
+    assert_eq!(document.claims.len(), 2000);
+    let long = [b"From: a\nSubject: b\n\n".to_vec(), vec![b'('; 10 << 20]].concat();
+    assert!(patch::read(&long).expect("a mail").claims.is_empty());
+}

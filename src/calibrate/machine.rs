@@ -88,10 +88,12 @@ fn kibibytes(text: &str) -> Option<f64> {
 
 fn count(list: &str) -> u32 {
     let part = |part: &str| match part.split_once('-') {
-        Some((first, last)) => Some(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)? + 1),
+        Some((first, last)) => {
+            last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?).map(|more| more.saturating_add(1))
+        }
         None => part.parse::<u32>().ok().map(|_| 1),
     };
-    list.trim().split(',').filter_map(part).sum::<u32>().max(1)
+    list.trim().split(',').filter_map(part).fold(0, u32::saturating_add).max(1)
 }
 
 /// The shape that goes into the profile.

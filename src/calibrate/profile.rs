@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::CalibrateError;
 use super::parameter::Parameter;
 use super::parameter::Unit;
+use crate::input;
 use crate::stats::random::Chance;
 
 /// The newest schema of profiles.
@@ -59,6 +60,10 @@ pub struct MachineShape {
 }
 
 impl MachineShape {
+    fn sizes(&self) -> [(&'static str, f64); 3] {
+        [("llc-mib", self.llc_mib), ("l2-kib", self.l2_kib), ("node-memory-gib", self.node_memory_gib)]
+    }
+
     /// All last-level caches together, in MiB.
     pub fn all_llc_mib(&self) -> f64 {
         self.llc_mib * (f64::from(self.cpus) / f64::from(self.llc_cpus.max(1))).max(1.0)
@@ -190,6 +195,14 @@ impl Profile {
         if machine.cpus == 0 || machine.sockets == 0 || machine.nodes == 0 {
             return Err("cpus, sockets and nodes are at least 1".to_owned());
         }
+        for (name, size) in machine.sizes() {
+            if !(size >= 0.0 && size.is_finite()) {
+                return Err(format!("{name} is {size}; write a finite size"));
+            }
+        }
+        if provenance.seconds.is_some_and(|seconds| !seconds.is_finite()) {
+            return Err("seconds is no finite number".to_owned());
+        }
         Ok(Profile { machine, provenance, entries: ordered })
     }
 
@@ -241,7 +254,7 @@ impl Profile {
     }
 
     pub fn load(path: &Path) -> Result<Self, CalibrateError> {
-        let text = std::fs::read_to_string(path)
+        let text = input::read_text(path, input::SECTIONS)
             .map_err(|source| CalibrateError::Read { path: path.to_owned(), source })?;
         Profile::parse(path, &text)
     }

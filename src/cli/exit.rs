@@ -8,6 +8,7 @@ use crate::campaign::CampaignError;
 use crate::config::ConfigError;
 use crate::fleet::FleetError;
 use crate::host::HostError;
+use crate::input::InputFault;
 use crate::model::flag::UnknownFlag;
 use crate::model::stream::spec::SpecError;
 use crate::model::stream::trace::TraceError;
@@ -80,6 +81,12 @@ impl From<Exit> for ExitCode {
 #[error("{0}")]
 pub struct UsageError(pub String);
 
+/// A file that no reader takes: the wrong one was named.
+fn is_wrong_file(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let error = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    error.is_some_and(|inner| inner.is::<InputFault>())
+}
+
 /// Errors of what a user asked the model for.
 fn is_wrong_request(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.is::<UsageError>()
@@ -107,7 +114,7 @@ fn of_store(error: &StoreError) -> Exit {
 /// The exit code of an expected error; what is not known is a bug's.
 pub fn of_error(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
-        if cause.is::<ConfigError>() || is_wrong_request(cause) {
+        if cause.is::<ConfigError>() || is_wrong_request(cause) || is_wrong_file(cause) {
             return Exit::Usage;
         }
         match (cause.downcast_ref::<TargetError>(), cause.downcast_ref::<KernelError>()) {

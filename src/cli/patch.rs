@@ -8,8 +8,10 @@ use anyhow::Context;
 use super::arguments::{AuditArguments, ImportArguments, MailArguments, PatchCommand};
 use super::exit::Exit;
 use crate::import::{self, ImportRequest, TreeRequest};
+use crate::input;
 use crate::patch::{self, Document};
 use crate::store::{create_private_folder, write_atomically};
+use crate::units::Bytes;
 
 pub const AUDIT_EXAMPLES: &str = "Examples:
   run-bench patch audit series.mbox            # a table, then what is worth saying
@@ -23,7 +25,7 @@ pub const IMPORT_EXAMPLES: &str = "Examples:
   run-bench plan x.toml --scale auto && run-bench run x.toml --scale auto";
 
 /// No mail archive of interest is larger.
-const LARGEST_MAIL: u64 = 50 << 20;
+pub const LARGEST_MAIL: Bytes = Bytes(patch::limits::INPUT_BYTES as u64);
 
 pub fn main(command: &PatchCommand) -> anyhow::Result<Exit> {
     match command {
@@ -34,12 +36,8 @@ pub fn main(command: &PatchCommand) -> anyhow::Result<Exit> {
 }
 
 fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Document)> {
-    let size =
-        std::fs::metadata(path).with_context(|| format!("cannot read the mail {}", path.display()))?.len();
-    if size > LARGEST_MAIL {
-        anyhow::bail!("{} has {size} bytes, more than {LARGEST_MAIL}; split the archive", path.display());
-    }
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read the mail {}", path.display()))?;
+    let bytes = input::read(path, LARGEST_MAIL)
+        .with_context(|| format!("cannot read the mail {}", path.display()))?;
     let document = patch::read(&bytes).with_context(|| format!("cannot make sense of {}", path.display()))?;
     Ok((bytes, document))
 }

@@ -7,10 +7,12 @@ use jiff::Timestamp;
 
 use super::arguments::PredictArguments;
 use super::exit::Exit;
+use super::patch::LARGEST_MAIL;
 use crate::analyze::FORECAST_FILE;
 use crate::calibrate::{self, CalibrationRequest, Profile};
 use crate::config::{self, Plan};
 use crate::host::SysRoot;
+use crate::input;
 use crate::model::flag::Flag;
 use crate::patch::{self, Document};
 use crate::predict::{self, Case, Effort, Forecast, ForecastRecord, Forecasts, PredictError};
@@ -132,7 +134,8 @@ fn of_experiment(path: &Path, profile: Option<&Profile>, effort: Effort) -> anyh
 
 /// Each patch of a mail by its subject, on the machine that the mail names.
 fn of_mail(path: &Path, profile: Option<&Profile>, effort: Effort) -> anyhow::Result<MailForecasts> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read the mail {}", path.display()))?;
+    let bytes = input::read(path, LARGEST_MAIL)
+        .with_context(|| format!("cannot read the mail {}", path.display()))?;
     let document = patch::read(&bytes).with_context(|| format!("cannot make sense of {}", path.display()))?;
     if !forecasts_known(&document) {
         return Ok((Vec::new(), vec![format!("no forecast: {}", touches(&document))]));

@@ -19,6 +19,7 @@ use crate::config::{ConfigError, Plan};
 use crate::exec::Tools;
 use crate::host::SysRoot;
 use crate::host::facts::{HostFacts, Reclaimer, reclaimers};
+use crate::input;
 use crate::report;
 use crate::store::{CampaignFolder, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically};
 use crate::target::kernel::KernelPlaces;
@@ -50,7 +51,8 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
         set_budget(&mut plan, arguments);
         return Ok((folder, plan, manifest));
     }
-    let text = std::fs::read(given).with_context(|| format!("cannot read {}", given.display()))?;
+    let text =
+        input::read(given, input::SECTIONS).with_context(|| format!("cannot read {}", given.display()))?;
     let (mut plan, sums) = fitted_plan(given, &arguments.fit)?;
     if !sums.problems.is_empty() {
         return Err(ConfigError::Invalid { path: given.clone(), problems: sums.problems }.into());

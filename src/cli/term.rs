@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::out::plain;
 use crate::campaign::{Progress, ProgressEvent};
 use crate::store::TrialStatus;
 
@@ -27,7 +28,7 @@ impl TerminalProgress {
 
     fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(text),
+            Some(bar) => bar.println(plain(text)),
             None => eprintln!("{text}"),
         }
     }

@@ -4,21 +4,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::error::ConfigError;
+use super::error::{ConfigError, Problem};
 use super::experiment::Experiment;
-
-/// An experiment larger than this is not one.
-const LARGEST_FILE: u64 = 1 << 20;
+use crate::input;
 
 /// Reads and checks the experiment at `path`.
 pub fn load(path: &Path) -> Result<Experiment, ConfigError> {
-    let read_error = |source| ConfigError::Read { path: path.to_owned(), source };
-    let size = std::fs::metadata(path).map_err(read_error)?.len();
-    if size > LARGEST_FILE {
-        let what = format!("{size} bytes is more than an experiment can have ({LARGEST_FILE})");
-        return Err(read_error(std::io::Error::new(std::io::ErrorKind::InvalidData, what)));
-    }
-    let text = std::fs::read_to_string(path).map_err(read_error)?;
+    let text = input::read_text(path, input::SECTIONS)
+        .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     parse(path, &text)
 }
 
@@ -35,11 +28,47 @@ pub fn parse(path: &Path, text: &str) -> Result<Experiment, ConfigError> {
     let experiment =
         Experiment::deserialize(serde_path_to_error::Deserializer::new(deserializer, &mut track))
             .map_err(|e| syntax(&e, &track.path().to_string()))?;
-    let problems = experiment.validate();
+    let mut problems = experiment.validate();
+    if let Ok(table) = text.parse::<toml::Table>() {
+        control_characters("", &toml::Value::Table(table), &mut problems);
+    }
     if problems.is_empty() {
         Ok(experiment)
     } else {
         Err(ConfigError::Invalid { path: path.to_owned(), problems })
+    }
+}
+
+/// Texts go to terminals, pages and command lines, where some characters are commands.
+fn control_characters(key: &str, value: &toml::Value, problems: &mut Vec<Problem>) {
+    let invisible = |c: char| {
+        (c.is_control() && !"\n\t".contains(c))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    match value {
+        toml::Value::String(text) => {
+            if let Some(bad) = text.chars().find(|c| invisible(*c)) {
+                let message = format!("{bad:?} is a command to a terminal and no part of a text; remove it");
+                problems.push(Problem::new(key, message));
+            }
+        }
+        toml::Value::Array(values) => {
+            values
+                .iter()
+                .enumerate()
+                .for_each(|(i, v)| control_characters(&format!("{key}[{i}]"), v, problems));
+        }
+        toml::Value::Table(table) => {
+            for (name, value) in table {
+                let path = if key.is_empty() {
+                    name.escape_debug().to_string()
+                } else {
+                    format!("{key}.{}", name.escape_debug())
+                };
+                control_characters(&path, value, problems);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -100,3 +100,11 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_terminal_obeys_is_no_part_of_a_text() {
+    for text in ["\\u001b[2J", "\\u009b31m", "\\u202e", "a\\u0000b"] {
+        let message = error(&GOOD.replace("two limits", text));
+        assert!(message.contains("title: ") && message.contains("terminal"), "{message}");
+    }
+}

@@ -36,6 +36,6 @@ pub use forecast::{FORECAST_SCHEMA, Forecast, Level, Reason, Weakest, forecast};
 pub use hosts::{described, load, shipped};
 pub use record::{ForecastRecord, Forecasts, of_plan, patches_of};
 pub use registry::{KNOWN, KnownPatch, base_of, by_title, nearest};
-pub use score::{Marks, Score, ScoredClaim, score};
+pub use score::{ClaimLine, Marks, Score, ScoredClaim, claim_lines, score};
 pub use simulate::Effort;
 pub use text::{change, describe, percent, reason};

@@ -12,6 +12,7 @@ use super::forecast::{Forecast, Level, forecast};
 use super::hosts;
 use super::simulate::Effort;
 use super::text::percent;
+use crate::input;
 use crate::model::flag::{Flag, Flags};
 
 /// One miss of a 90% interval weighs this much a point (Gneiting and Raftery, 2007).
@@ -20,18 +21,18 @@ const PENALTY: f64 = 2.0 / 0.1;
 /// A line of the table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+pub struct ClaimLine {
     /// One flag, or several with `+` between.
-    patch: String,
-    workload: String,
+    pub patch: String,
+    pub workload: String,
     /// A shipped profile or the path of one.
-    machine: String,
+    pub machine: String,
     /// Ends of the claimed change in percent, from its noise.
-    low: f64,
-    high: f64,
+    pub low: f64,
+    pub high: f64,
     /// A stated baseline in the metric's unit, which anchors absolute speed.
     #[serde(default)]
-    baseline: Option<f64>,
+    pub baseline: Option<f64>,
 }
 
 /// A claim with its forecast.
@@ -89,22 +90,31 @@ impl ScoredClaim {
 /// Scores the table of a file: columns patch, workload, machine, low, high, and
 /// optionally baseline.
 pub fn score(path: &Path, effort: Effort) -> Result<Score, PredictError> {
-    let text = std::fs::read_to_string(path)
+    let text = input::read_text(path, input::SECTIONS)
         .map_err(|source| PredictError::Read { path: path.to_owned(), source })?;
     score_text(path, &text, effort)
 }
 
 fn score_text(path: &Path, text: &str, effort: Effort) -> Result<Score, PredictError> {
+    let mut claims = Vec::new();
+    for row in claim_lines(path, text)? {
+        claims.push((row.low, row.high, predicted(&row, effort)?));
+    }
+    Ok(Score::new(claims))
+}
+
+/// The lines of a table of claims, at least one; `path` is for messages only.
+pub fn claim_lines(path: &Path, text: &str) -> Result<Vec<ClaimLine>, PredictError> {
     let wrong = |line: u64, message: String| PredictError::Claims { path: path.to_owned(), line, message };
     let mut reader =
         csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
     let mut claims = Vec::new();
-    for (i, row) in reader.deserialize::<Line>().enumerate() {
+    for (i, row) in reader.deserialize::<ClaimLine>().enumerate() {
         let row = row.map_err(|error| wrong(i as u64 + 2, error.to_string()))?;
         if !(row.low.is_finite() && row.high.is_finite() && row.low <= row.high) {
             return Err(wrong(i as u64 + 2, "write low <= high, in percent".to_owned()));
         }
-        claims.push((row.low, row.high, predicted(&row, effort)?));
+        claims.push(row);
     }
     if claims.is_empty() {
         return Err(wrong(
@@ -112,10 +122,10 @@ fn score_text(path: &Path, text: &str, effort: Effort) -> Result<Score, PredictE
             "no claims; write patch,workload,machine,low,high and a line for each".to_owned(),
         ));
     }
-    Ok(Score::new(claims))
+    Ok(claims)
 }
 
-fn predicted(row: &Line, effort: Effort) -> Result<Forecast, PredictError> {
+fn predicted(row: &ClaimLine, effort: Effort) -> Result<Forecast, PredictError> {
     let profile = hosts::load(&row.machine)?;
     let flags: Flags =
         row.patch.split('+').map(|name| name.trim().parse::<Flag>()).collect::<Result<_, _>>()?;

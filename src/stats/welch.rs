@@ -86,6 +86,9 @@ impl Welch {
             });
         }
         let total = first + second;
+        if !(total.is_finite() && difference.is_finite()) {
+            return Err(StatsError::NotFinite { index: 0, value: total.max(difference) });
+        }
         let df = 1.0 / ((first / total).powi(2) / n + (second / total).powi(2) / m);
         let t = difference / standard_error;
         let interval = Interval::around(difference, t_critical(1.0 - level, df) * standard_error);
@@ -169,6 +172,13 @@ mod tests {
         let apart = Welch::of_logarithms(&[5.0, 5.0], &[6.0, 6.0], 0.95).expect("positive values");
         assert_eq!((apart.t, apart.p), (None, None));
         assert_eq!(apart.interval.half_width(), 0.0);
+    }
+
+    #[test]
+    fn refuses_values_whose_squares_have_no_number() {
+        let (usual, huge) = (side(1.0, 0.1, 5), side(1e308, 2e306, 5));
+        let error = Welch::from_sides(&usual, &huge, 0.95).expect_err("no spread");
+        assert!(matches!(error, StatsError::NotFinite { .. }), "{error}");
     }
 
     #[test]

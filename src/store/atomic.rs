@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
+use crate::input;
 
 /// Writes `bytes` to `path` so that a crash leaves the old file or the new one.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
@@ -43,9 +44,18 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError
 
 /// Reads a JSON file that carries a `schema` of at most [`super::SCHEMA`].
 pub fn read_json<T: DeserializeOwned>(path: &Path, what: &'static str) -> Result<T, StoreError> {
-    let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
-    check_schema(path, &bytes)?;
-    serde_json::from_slice(&bytes).map_err(|source| StoreError::Json { what, path: path.to_owned(), source })
+    let bytes = input::read(path, input::RECORD).map_err(StoreError::io("read", path))?;
+    parse_json(path, &bytes, what)
+}
+
+/// The same from bytes; `path` is for messages only.
+pub fn parse_json<T: DeserializeOwned>(
+    path: &Path,
+    bytes: &[u8],
+    what: &'static str,
+) -> Result<T, StoreError> {
+    check_schema(path, bytes)?;
+    serde_json::from_slice(bytes).map_err(|source| StoreError::Json { what, path: path.to_owned(), source })
 }
 
 #[derive(serde::Deserialize)]

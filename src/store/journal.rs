@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::atomic::check_schema;
 use super::error::StoreError;
 use super::spec::TrialId;
+use crate::input;
 
 /// Why a campaign stopped adding blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,7 +139,12 @@ impl CampaignJournal {
 
     /// Reads a journal without opening it for writing.
     pub fn read(path: &Path) -> Result<Vec<JournalEntry>, StoreError> {
-        let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
+        let bytes = input::read(path, input::RECORD).map_err(StoreError::io("read", path))?;
+        CampaignJournal::parse(path, &bytes)
+    }
+
+    /// Reads the bytes of a journal, a torn last line left out; `path` is for messages only.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<JournalEntry>, StoreError> {
         let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
         parse(path, &bytes[..whole])
     }

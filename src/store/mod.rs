@@ -19,7 +19,7 @@ mod record;
 mod series;
 mod spec;
 
-pub use atomic::{create_private_folder, read_json, write_atomically, write_json};
+pub use atomic::{create_private_folder, parse_json, read_json, write_atomically, write_json};
 pub use error::StoreError;
 pub use journal::{CampaignJournal, JournalEntry, JournalEvent, StopReason, TrialStatus};
 pub use layout::{CampaignFolder, TrialFolder};

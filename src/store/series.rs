@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
+use crate::input;
+use crate::units::Bytes;
 use crate::units::Nanos;
+
+/// A day at ten samples a second takes less.
+const LONGEST: Bytes = Bytes::gib(1);
 
 /// All counters at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,11 +58,10 @@ pub struct SeriesReader;
 
 impl SeriesReader {
     pub fn read(path: &Path) -> Result<Vec<Sample>, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        let bytes = input::read(path, LONGEST).map_err(StoreError::io("read", path))?;
         let mut samples = Vec::new();
-        for line in BufReader::new(file).lines() {
-            let line = line.map_err(StoreError::io("read", path))?;
-            match serde_json::from_str(&line) {
+        for line in bytes.split(|byte| *byte == b'\n') {
+            match serde_json::from_slice(line) {
                 Ok(sample) => samples.push(sample),
                 Err(_) => break,
             }

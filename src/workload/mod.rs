@@ -5,6 +5,8 @@
 //! rules with their evidence. It decides nothing about the comparison.
 
 mod builtin;
+#[cfg(test)]
+mod captures;
 pub mod command;
 mod contract;
 pub mod driver;
@@ -15,8 +17,6 @@ pub mod fio;
 mod layout;
 mod marks;
 pub mod memcached;
-#[cfg(test)]
-mod mutation;
 pub mod netperf;
 mod phases;
 pub mod reclaim_probe;

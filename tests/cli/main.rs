@@ -4,5 +4,6 @@
 mod campaigns;
 mod faults;
 mod history;
+mod hostile;
 mod support;
 mod texts;

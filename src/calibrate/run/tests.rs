@@ -63,6 +63,7 @@ fn a_profile_reads_back_and_refuses_what_it_does_not_know() {
     assert!(refuse(&text.replace("[parameter.c_pte]", "[parameter.c_ptx]")).contains("c_ptx"));
     assert!(refuse(&text.replacen("schema = 1", "schema = 9", 1)).contains("schema 1"));
     assert!(refuse(&text.replacen("median = 105.0", "median = 5000.0", 1)).contains("low <= median"));
+    assert!(refuse(&text.replacen("node-memory-gib = 16.0", "node-memory-gib = nan", 1)).contains("finite"));
 }
 
 #[test]

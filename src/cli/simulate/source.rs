@@ -10,6 +10,7 @@ use super::chosen_flags;
 use crate::cli::plan::fitted_plan;
 use crate::config::Plan;
 use crate::host::SysRoot;
+use crate::input;
 use crate::model::access::{Recorded, RegionKind, Stream};
 use crate::model::flag::Flags;
 use crate::model::simulation::{Configuration, MemcgLimit, Phase};
@@ -21,6 +22,8 @@ use crate::units::{Bytes, PAGE_SIZE, Pages};
 
 /// Accesses for each page of the memory where nothing says how many.
 const ROUNDS: u64 = 20;
+/// A trace is read whole, and its accesses take more memory still.
+const LARGEST_TRACE: Bytes = Bytes::gib(4);
 const USUAL_SWAPPINESS: u32 = 60;
 
 /// One stream and the cases that run over it.
@@ -132,8 +135,8 @@ fn kind_name(kind: RegionKind) -> &'static str {
 }
 
 fn of_trace<'a>(arguments: &'a SimulateArguments, path: &Path) -> anyhow::Result<Source<'a>> {
-    let bytes =
-        std::fs::read(path).with_context(|| format!("failed to read the trace {}", path.display()))?;
+    let bytes = input::read(path, LARGEST_TRACE)
+        .with_context(|| format!("failed to read the trace {}", path.display()))?;
     let kind = arguments.backing.map_or(RegionKind::File, RegionKind::from);
     let recorded = match arguments.trace_format {
         TraceFormat::Text => trace::record(trace::text(&bytes), kind, Paging::default()),

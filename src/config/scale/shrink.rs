@@ -15,6 +15,8 @@ use crate::units::Bytes;
 /// A fio file's size is looked for in so many steps, then on a grid of so many points.
 const STEPS: u32 = 6;
 const GRID: u32 = 100;
+/// Blocks beyond which the grid is left: each of its sizes walks all its blocks.
+const MOST_WALKED: u64 = 1 << 25;
 /// What is touched is close enough within this part of it.
 const CLOSE: f64 = 0.002;
 
@@ -136,13 +138,15 @@ fn size_that_touches(fio: &FioWorkload, plain: Bytes, target: f64) -> Bytes {
     let blocks_of = |bytes: f64| ((bytes / block as f64).round() as u64).max(2);
     let (mut best, mut best_fit) = (0, f64::INFINITY);
     let mut next = blocks_of(plain.0 as f64);
+    let mut walked = 0;
     for step in 0..STEPS + GRID {
         let bytes = touched(next);
         let fit = (bytes / target - 1.0).abs();
         if fit < best_fit {
             (best, best_fit) = (next, fit);
         }
-        if best_fit <= CLOSE {
+        walked += next;
+        if best_fit <= CLOSE || (step >= STEPS && walked > MOST_WALKED) {
             break;
         }
         next = if step < STEPS {

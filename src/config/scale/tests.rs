@@ -183,3 +183,14 @@ proptest! {
         }
     }
 }
+
+/// Its files would be walked for minutes where no size comes close.
+#[test]
+fn many_jobs_on_few_processors_are_scaled_in_bounded_work() {
+    let mut many = fio();
+    many.workload.fio.as_mut().unwrap().jobs = 255;
+    let request = ScaleRequest { scale: Some(ScaleFactor::Auto), quick: true };
+    if let Ok((scaled, changes)) = apply(many, &request, &machine(2, 12)) {
+        assert!(scaled.workload.fio.unwrap().jobs <= 2 && !changes.is_empty());
+    }
+}

@@ -71,11 +71,11 @@ impl CpuFacts {
 
 /// How many numbers a list like `0-3,8` holds.
 pub(super) fn count_list(text: &str) -> Option<u64> {
-    let mut count = 0;
+    let mut count = 0u64;
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-        count += last.checked_sub(first)? + 1;
+        count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
     }
     Some(count)
 }

@@ -113,6 +113,9 @@ fn cpu_lists_are_counted() {
     for (text, count) in [("0-3,8", Some(5)), ("0", Some(1)), ("", Some(0)), ("3-1", None), ("x", None)] {
         assert_eq!(super::cpu::count_list(text), count, "{text}");
     }
+    let whole = format!("0-{}", u64::MAX);
+    assert_eq!(super::cpu::count_list(&whole), None, "more than can be counted");
+    assert_eq!(super::cpu::count_list(&format!("1-{0},1-{0}", u64::MAX)), None);
 }
 
 #[test]

@@ -47,12 +47,15 @@ fn parse_line(number: usize, line: &str) -> Result<SwapEntry, ParseError> {
     let [path, kind, size, used, priority] = words.as_slice() else {
         return Err(bad("expected five fields"));
     };
-    let kib = |text: &str| text.parse::<u64>().map_err(|_| bad("expected a size in KiB"));
+    let kib = |text: &str| {
+        let kib = text.parse::<u64>().ok().and_then(|kib| kib.checked_mul(1024));
+        kib.map(Bytes).ok_or_else(|| bad("expected a size in KiB"))
+    };
     Ok(SwapEntry {
         path: PathBuf::from(unescape(path)),
         kind: (*kind).to_owned(),
-        size: Bytes::kib(kib(size)?),
-        used: Bytes::kib(kib(used)?),
+        size: kib(size)?,
+        used: kib(used)?,
         priority: priority.parse().map_err(|_| bad("expected a priority"))?,
     })
 }

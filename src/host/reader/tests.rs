@@ -231,3 +231,12 @@ fn a_file_that_never_answers_does_not_hang_the_reader() {
         "fine\n"
     );
 }
+
+#[test]
+fn a_swap_of_more_bytes_than_64_bits_count_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("proc")).unwrap();
+    let text = format!("Filename Type Size Used Priority\n/dev/x partition {} 0 1\n", u64::MAX / 1024 + 1);
+    fs::write(folder.path().join("proc/swaps"), text).unwrap();
+    assert!(swaps(&SysRoot::at(folder.path())).unwrap_err().to_string().contains("size in KiB"));
+}

@@ -6,6 +6,7 @@ use super::table::Table;
 use super::{facts, fleet, table, trials};
 use crate::analyze::{CampaignAnalysis, ClaimVerdict, Verdict};
 use crate::config::StopRule;
+use crate::input;
 use crate::report::chart::{Chart, Gallery, dark_rules, font_faces, svg_for_page};
 use crate::report::error::ReportError;
 use crate::report::{mail, words};
@@ -90,7 +91,7 @@ pub fn page(
         refused: gallery.refused.clone(),
         tables,
         changes: analysis.changes.clone(),
-        experiment: std::fs::read_to_string(folder.experiment_path()).unwrap_or_default(),
+        experiment: input::read_text(&folder.experiment_path(), input::SECTIONS).unwrap_or_default(),
         mail: mail::mail(analysis),
         alpha: analysis.question.alpha,
         margin: format!("{:.2}%", analysis.question.margin.0),

@@ -20,6 +20,7 @@ use super::source::{Source, Tree};
 use crate::exec;
 use crate::exec::Command;
 use crate::host::kernel_config::KernelConfig;
+use crate::input;
 use crate::store::{SCHEMA, create_private_folder, write_atomically, write_json};
 use crate::units::{Bytes, hex};
 
@@ -89,7 +90,7 @@ struct Patch {
 }
 
 fn read_patch(path: &Path) -> Result<Patch, KernelError> {
-    let bytes = std::fs::read(path).map_err(KernelError::io("read", path))?;
+    let bytes = input::read(path, input::KERNEL_FILE).map_err(KernelError::io("read", path))?;
     let text = super::mail::patch_text(&bytes);
     let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let refuse = |what: String| KernelError::Patch { patch: path.to_owned(), what };
@@ -163,7 +164,9 @@ impl Build<'_> {
         };
         let mut text = format!("{RECLAIM}\n{own}\n");
         for path in &self.request.fragments {
-            text.push_str(&std::fs::read_to_string(path).map_err(KernelError::io("read", path))?);
+            text.push_str(
+                &input::read_text(path, input::KERNEL_FILE).map_err(KernelError::io("read", path))?,
+            );
             text.push('\n');
         }
         Ok(text)
@@ -171,7 +174,7 @@ impl Build<'_> {
 
     fn base_config(&self) -> Result<Option<String>, KernelError> {
         let path = self.request.base_config.as_ref();
-        path.map(|p| std::fs::read_to_string(p).map_err(KernelError::io("read", p))).transpose()
+        path.map(|p| input::read_text(p, input::KERNEL_FILE).map_err(KernelError::io("read", p))).transpose()
     }
 
     /// Words that decide what the compiler makes, patches and layout's padding apart.

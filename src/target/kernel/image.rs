@@ -18,6 +18,7 @@ use crate::exec;
 use crate::exec::Command;
 use crate::host::kernel_config;
 use crate::host::kernel_config::KernelConfig;
+use crate::input;
 use crate::units::Bytes;
 
 /// How a kernel is started.
@@ -45,13 +46,17 @@ pub struct KernelImage {
     pub config: Option<KernelConfig>,
 }
 
+/// A kernel with all its debug information is smaller.
+const LARGEST_IMAGE: Bytes = Bytes::gib(4);
+/// What is packed inside an image, unpacked.
+const LARGEST_PAYLOAD: u64 = 1 << 30;
 const LONGEST: Duration = Duration::from_secs(60);
 
 impl KernelImage {
     /// Reads an image.
     pub async fn read(path: &Path) -> Result<Self, KernelError> {
         let path = std::path::absolute(path).map_err(KernelError::io("find", path))?;
-        let bytes = std::fs::read(&path).map_err(KernelError::io("read", &path))?;
+        let bytes = input::read(&path, LARGEST_IMAGE).map_err(KernelError::io("read", &path))?;
         let refuse = |seen: &str| KernelError::Image { path: path.clone(), seen: seen.to_owned() };
         if bytes.starts_with(b"\x7fELF") {
             let elf =
@@ -127,7 +132,7 @@ async fn unpack_payload(bytes: &[u8]) -> Option<Vec<u8>> {
         [0x1f, 0x8b, ..] => {
             let mut out = Vec::new();
             // The size appended to the stream ends it with an error.
-            let _ = GzDecoder::new(payload).read_to_end(&mut out);
+            let _ = GzDecoder::new(payload).take(LARGEST_PAYLOAD).read_to_end(&mut out);
             return Some(out);
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Command::new("zstd").args(["-d", "-c", "-q"]),

@@ -15,6 +15,7 @@ mod source;
 
 pub use build::{BuildRequest, BuildStep, build};
 pub use cache::{BuiltKernel, CACHE_VARIABLE, CachedKernel, KernelCache};
+pub use diff::{FileChange, Hunk, Line, parse as parse_diff};
 pub(super) use elf::{elf_interpreter, elf_section};
 pub use error::KernelError;
 pub use image::{KernelImage, KernelKind};

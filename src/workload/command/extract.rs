@@ -59,7 +59,6 @@ mod tests {
     use crate::metric::MetricDefinition;
     use crate::metric::MetricId;
     use crate::metric::Unit;
-    use crate::workload::mutation;
 
     fn metric(source: Source, factor: f64) -> CommandMetric {
         let definition = MetricDefinition {
@@ -93,15 +92,6 @@ mod tests {
         assert_eq!(extract(&by_line, "", "rate: 5"), Ok(5.0));
         assert!(matches!(extract(&by_line, "rate 5", ""), Err(ExtractError::NoMatch { .. })));
         assert!(matches!(extract(&by_line, "rate: nan", ""), Err(ExtractError::NotANumber { .. })));
-    }
-
-    #[test]
-    fn damaged_output_never_panics() {
-        let json = r#"{"runs": [{"rate": 1.5}, {"rate": "2.5"}], "rate: 7": null}"#;
-        mutation::damaged(0xc0de, &[json], |text| {
-            let _ = extract(&pointer("/runs/1/rate"), text, "");
-            let _ = extract(&regex("rate\": (?<value>[-0-9.e]+)"), text, text);
-        });
     }
 
     proptest! {

@@ -29,6 +29,7 @@ use crate::exec;
 use crate::exec::Command;
 use crate::exec::Ended;
 use crate::exec::ToolName;
+use crate::input;
 use crate::metric::Measurement;
 use crate::metric::measurement;
 use crate::model::stream::fio::touched_share;
@@ -71,7 +72,10 @@ pub async fn run(config: &FioWorkload, ctx: &Context<'_>) -> Result<Outcome, Wor
         return Err(WorkloadError::Cancelled);
     }
     // It may not have come to writing anything.
-    let written_result = std::fs::read(&result).unwrap_or_default();
+    let written_result = match input::read(&result, input::TOOL_OUTPUT) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        other => other.map_err(|source| WorkloadError::Io { what: "read", path: result.clone(), source })?,
+    };
     let printed = String::from_utf8_lossy(&written_result);
     let said = format!("{}{}", output.stdout.text(), output.stderr.text());
     let parsed = parse(&printed);

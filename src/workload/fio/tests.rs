@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::units::Bytes;
 use crate::units::Percent;
-use crate::workload::mutation;
+use crate::workload::captures;
 
 const GROUP: &str = include_str!("../../../tests/fixtures/fio/group.json");
 const VERSION2: &str = include_str!("../../../tests/fixtures/fio/version2.json");
@@ -159,7 +159,7 @@ fn the_touched_share_is_that_of_the_generator() {
 
 #[test]
 fn captures_of_the_real_tool_are_read() {
-    for (name, text) in mutation::captures("fio") {
+    for (name, text) in captures::of("fio") {
         let parsed = parse(&text);
         if name.ends_with(".json") || name == "fio-odirect-tmpfs.stdout" || name.contains("status") {
             let output = parsed.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -173,13 +173,6 @@ fn captures_of_the_real_tool_are_read() {
             assert!(matches!(parsed, Err(FioParseError::NoDocument(_))), "{name}: {parsed:?}");
         }
     }
-}
-
-#[test]
-fn damaged_output_never_panics() {
-    mutation::damaged(0xf10, &[GROUP, VERSION2, REFUSED], |text| {
-        let _ = parse(text);
-    });
 }
 
 proptest! {

@@ -20,6 +20,7 @@ use crate::exec::Progress;
 use crate::exec::Tool;
 use crate::exec::ToolName;
 use crate::exec::run;
+use crate::input;
 use crate::store::DriverIdentity;
 use crate::store::Violation;
 use crate::units::Nanos;
@@ -160,7 +161,7 @@ fn ended_well(command: &Command, output: &Output) -> Result<(), WorkloadError> {
 type Read = (Vec<LoadRun>, Vec<Violation>);
 
 fn read_memtier(spec: &LoaderSpec, json: PathBuf, output: &Output) -> Result<Read, WorkloadError> {
-    let bytes = fs::read(&json).map_err(|source| WorkloadError::Io {
+    let bytes = input::read(&json, input::TOOL_OUTPUT).map_err(|source| WorkloadError::Io {
         what: "read the report",
         path: json,
         source,

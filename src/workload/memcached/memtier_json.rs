@@ -17,20 +17,24 @@ const KIB: f64 = 1024.0;
 /// A latency above this, in milliseconds, is a minimum that was never set.
 const UNSET_MILLIS: f64 = 1e12;
 
+/// Seconds of all runs together that are kept: 48 days. Their numbers stand in the
+/// file, so that a short file could otherwise ask for any amount of memory.
+const MOST_SECONDS: usize = 1 << 22;
+
 /// What memtier reported.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct MemtierReport {
+pub struct MemtierReport {
     /// One for each run, or a single average where that is all there is.
-    pub(super) runs: Vec<LoadRun>,
+    pub runs: Vec<LoadRun>,
     /// The numbers are an average of several runs.
-    pub(super) averaged: bool,
-    pub(super) interrupted: bool,
+    pub averaged: bool,
+    pub interrupted: bool,
     /// Numbers printed as `nan`, `inf` or an unset sentinel, which count as missing.
-    pub(super) missing_numbers: usize,
+    pub missing_numbers: usize,
 }
 
 /// Reads the JSON file of memtier.
-pub(super) fn parse(bytes: &[u8]) -> Result<MemtierReport, WorkloadError> {
+pub fn parse(bytes: &[u8]) -> Result<MemtierReport, WorkloadError> {
     let printed = String::from_utf8_lossy(bytes);
     let wrong = |reason: String| WorkloadError::output(TOOL, reason, &printed);
     let start = printed.find('{').ok_or_else(|| wrong("it holds no JSON object".to_owned()))?;
@@ -42,11 +46,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MemtierReport, WorkloadError> {
         return Err(wrong("its top level is no object".to_owned()));
     };
     let mut report = MemtierReport { runs: Vec::new(), averaged: false, interrupted: false, missing_numbers };
+    let mut room = MOST_SECONDS;
     for (index, name) in section_names(&sections, &mut report.averaged) {
         let section = sections.get(&name).and_then(Value::as_object);
         let section = section.ok_or_else(|| wrong(format!("section {name:?} is no object")))?;
         report.interrupted |= section.get("Runtime").and_then(|r| r.get("Interrupted")).is_some_and(is_true);
-        report.runs.push(run(index, section).map_err(wrong)?);
+        report.runs.push(run(index, section, &mut room).map_err(wrong)?);
     }
     if report.runs.is_empty() {
         let names: Vec<&String> = sections.keys().collect();
@@ -76,7 +81,7 @@ fn is_true(value: &Value) -> bool {
     value.as_bool().unwrap_or_else(|| value.as_str() == Some("true"))
 }
 
-fn run(index: u32, section: &Map<String, Value>) -> Result<LoadRun, String> {
+fn run(index: u32, section: &Map<String, Value>, room: &mut usize) -> Result<LoadRun, String> {
     let command = |name: &str| -> Result<CommandResult, String> {
         let object = section.get(name).and_then(Value::as_object);
         command_result(object.ok_or_else(|| format!("a section lacks {name:?}"))?, name)
@@ -84,7 +89,7 @@ fn run(index: u32, section: &Map<String, Value>) -> Result<LoadRun, String> {
     let (sets, gets, mut totals) = (command("Sets")?, command("Gets")?, command("Totals")?);
     // Some versions cut the total's mean to whole milliseconds; the parts are exact.
     let sum = |c: &CommandResult| c.latency_mean.map_or(0.0, |mean| mean * c.count as f64);
-    let count = sets.count + gets.count;
+    let count = sets.count.saturating_add(gets.count);
     totals.latency_mean = (count > 0).then(|| (sum(&sets) + sum(&gets)) / count as f64);
     let totals_object = section.get("Totals").and_then(Value::as_object);
     let millis = section.get("Runtime").and_then(|r| r.get("Total duration")).and_then(Value::as_f64);
@@ -98,7 +103,7 @@ fn run(index: u32, section: &Map<String, Value>) -> Result<LoadRun, String> {
     Ok(LoadRun {
         index,
         duration,
-        ops_per_second: totals_object.map(seconds).unwrap_or_default(),
+        ops_per_second: totals_object.map(|totals| seconds(totals, room)).unwrap_or_default(),
         connection_errors: errors.unwrap_or(0),
         sets,
         gets,
@@ -132,7 +137,7 @@ fn command_result(object: &Map<String, Value>, name: &str) -> Result<CommandResu
 }
 
 /// Operations in each second; the key is misspelt in all known versions.
-fn seconds(totals: &Map<String, Value>) -> Vec<u64> {
+fn seconds(totals: &Map<String, Value>, room: &mut usize) -> Vec<u64> {
     let series = totals.get("Time-Serie").or_else(|| totals.get("Time-Series")).and_then(Value::as_object);
     let mut all = Vec::new();
     for (second, values) in series.into_iter().flatten() {
@@ -141,11 +146,12 @@ fn seconds(totals: &Map<String, Value>) -> Vec<u64> {
         else {
             continue;
         };
-        // A run of a year has fewer; a larger number is no second.
-        if second > 40_000_000 {
-            continue;
-        }
         if all.len() <= second {
+            let more = (second - all.len()).saturating_add(1);
+            if more > *room {
+                continue;
+            }
+            *room -= more;
             all.resize(second + 1, 0);
         }
         all[second] = count;

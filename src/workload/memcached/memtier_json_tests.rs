@@ -143,3 +143,17 @@ proptest::proptest! {
         let _ = parse(&bytes);
     }
 }
+
+#[test]
+fn numbers_in_the_file_do_not_ask_for_memory() {
+    let whole = plain_section().replace("\"Count\": 30", &format!("\"Count\": {}", u64::MAX));
+    let all_seconds =
+        format!("{{\"ALL STATS\": {}}}", whole.replace("\"2\":", &format!("\"{}\":", usize::MAX)));
+    let report = parse(all_seconds.as_bytes()).unwrap();
+    assert_eq!((report.runs[0].sets.count, report.runs[0].ops_per_second.len()), (u64::MAX, 1));
+    let far = plain_section().replace("\"2\":", "\"4000000\":");
+    let sections: Vec<String> = (1..9).map(|n| format!("\"RUN #{n} RESULTS\": {far}")).collect();
+    let report = parse(format!("{{{}}}", sections.join(",")).as_bytes()).unwrap();
+    let seconds: usize = report.runs.iter().map(|run| run.ops_per_second.len()).sum();
+    assert!(report.runs.len() == 8 && seconds <= MOST_SECONDS, "{seconds}");
+}

@@ -15,6 +15,7 @@ mod run;
 mod server;
 mod stats;
 
+pub use memtier_json::{MemtierReport, parse as parse_memtier};
 pub use result::{CommandResult, LoadRun, Quantiles};
 pub use run::run;
 pub use stats::Stats;

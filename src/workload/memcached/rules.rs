@@ -103,7 +103,7 @@ fn work_done(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// The server must have seen the operations that the load generator claims.
 fn agreement(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    let sum = |count: fn(&LoadRun) -> u64| evidence.runs.iter().map(count).sum::<u64>();
+    let sum = |count: fn(&LoadRun) -> u64| evidence.runs.iter().map(count).fold(0, u64::saturating_add);
     let timed = matches!(evidence.spec.requests, Requests::For(_));
     // When time ends a run, a pipeline may be on its way without being counted.
     let in_flight = evidence.spec.total_clients() * u64::from(evidence.spec.pipeline);

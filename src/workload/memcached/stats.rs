@@ -43,7 +43,11 @@ impl Stats {
     /// The sum over all slab classes of `items:CLASS:name`.
     pub fn items_sum(&self, name: &str) -> u64 {
         let of_class = |key: &str| key.starts_with("items:") && key.rsplit(':').next() == Some(name);
-        self.0.iter().filter(|(key, _)| of_class(key)).filter_map(|(_, v)| v.parse::<u64>().ok()).sum()
+        self.0
+            .iter()
+            .filter(|(key, _)| of_class(key))
+            .filter_map(|(_, v)| v.parse().ok())
+            .fold(0, u64::saturating_add)
     }
 
     /// Processor time of the server so far.
@@ -178,6 +182,12 @@ mod tests {
         assert_eq!((stats.items_sum("outofmemory"), stats.items_sum("evicted")), (42, 7));
         assert_eq!(stats.processor_time(), Some(Nanos::from_millis(1750)));
         assert_eq!(stats.number("absent"), None);
+    }
+
+    #[test]
+    fn sums_beyond_64_bits_stay_at_their_end() {
+        let text = format!("STAT items:1:evicted {0}\nSTAT items:2:evicted {0}\nEND\n", u64::MAX);
+        assert_eq!(Stats::parse(&text).unwrap().items_sum("evicted"), u64::MAX);
     }
 
     #[test]

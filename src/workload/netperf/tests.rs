@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::units::Bytes;
 use crate::units::Nanos;
-use crate::workload::mutation;
+use crate::workload::captures;
 
 const STREAM: &str = include_str!("../../../tests/fixtures/netperf/sctp_stream_many.txt");
 const PAIRS: &str = include_str!("../../../tests/fixtures/netperf/omni_pairs.txt");
@@ -50,7 +50,7 @@ fn refusals_have_names() {
 
 #[test]
 fn captures_of_the_real_tool_are_read() {
-    for (name, text) in mutation::captures("netperf") {
+    for (name, text) in captures::of("netperf") {
         let parsed = parse(&text);
         match name.as_str() {
             "netperf-noserver.txt" => assert!(matches!(parsed, Err(NetperfParseError::NoServer(_)))),
@@ -69,13 +69,6 @@ fn captures_of_the_real_tool_are_read() {
             }
         }
     }
-}
-
-#[test]
-fn damaged_output_never_panics() {
-    mutation::damaged(0x9e7, &[STREAM, PAIRS, RESPONSE, CONFIDENCE, UNKNOWN, NO_SERVER], |text| {
-        let _ = parse(text);
-    });
 }
 
 proptest! {

@@ -3,7 +3,6 @@ use super::*;
 use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::units::Percent;
-use crate::workload::mutation;
 
 const VMSTAT: &str =
     "pgscan_direct 7\npgscan_anon 100\npgscan_file 20\npgsteal_anon 60\npgsteal_file 5\nlast 1\n";
@@ -41,9 +40,6 @@ fn pages_are_the_sums_of_both_types() {
     assert_eq!(Counts::parse(&VMSTAT.replace("pgsteal_file 5\n", "")), Err("pgsteal_file"));
     let later = Counts { scanned: 130, stolen: 66 };
     assert_eq!(later.since(Counts { scanned: 120, stolen: 65 }), Counts { scanned: 10, stolen: 1 });
-    mutation::damaged(0x7a7, &[VMSTAT], |text| {
-        let _ = Counts::parse(text);
-    });
 }
 
 #[test]

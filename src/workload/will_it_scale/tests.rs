@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::workload::mutation;
+use crate::workload::captures;
 
 const PROGRAM: &str = include_str!("../../../tests/fixtures/will_it_scale/pread2_processes.txt");
 const TABLE: &str = include_str!("../../../tests/fixtures/will_it_scale/table.csv");
@@ -45,16 +45,9 @@ fn a_table_gives_its_rows_and_minus_one_is_no_result() {
 
 #[test]
 fn captured_tables_of_absent_programs_are_errors() {
-    for (name, text) in mutation::captures("will-it-scale") {
+    for (name, text) in captures::of("will-it-scale") {
         assert!(matches!(parse_table(&text), Err(ScaleParseError::Failed { value: -1, .. })), "{name}");
     }
-}
-
-#[test]
-fn damaged_output_never_panics() {
-    mutation::damaged(0x5ca1e, &[PROGRAM, TABLE, ABSENT], |text| {
-        let _ = (parse_program(text), parse_table(text));
-    });
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Delimited text with the object in a named column.
 
-use super::{TraceError, TraceRecord, is_write, lines, object_number};
+use super::{TraceError, TraceRecord, is_write, lines, object_number, quoted};
 
 /// Which column holds what, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ fn parse(line: u64, text: &str, layout: &CsvLayout) -> Result<TraceRecord, Trace
         let seen = field(column)?;
         // Times may carry a fraction; whole units are enough.
         let whole = seen.split_once('.').map_or(seen, |(whole, _)| whole);
-        whole.parse::<u64>().map_err(|_| TraceError::Field { line, seen: seen.to_owned(), wanted })
+        whole.parse::<u64>().map_err(|_| TraceError::Field { line, seen: quoted(seen), wanted })
     };
     let size = layout.size.map(|column| number(column, "a size in bytes")).transpose()?;
     Ok(TraceRecord {

@@ -17,6 +17,11 @@ pub use csv::{CsvLayout, csv};
 pub use oracle::{RECORD_BYTES, oracle_general};
 pub use text::text;
 
+/// Accesses that are kept; each takes 8 bytes.
+const MOST_ACCESSES: usize = 1 << 28;
+/// No object's name or operation is longer, and a message quotes no more of it.
+const LONGEST_QUOTE: usize = 80;
+
 /// A trace that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TraceError {
@@ -48,6 +53,8 @@ pub enum TraceError {
         "the trace holds more than 4294967294 distinct pages, which 32 bits cannot number; sample its objects"
     )]
     TooManyPages,
+    #[error("the trace makes more than {MOST_ACCESSES} accesses, which would take more than 2 GiB; cut it")]
+    TooManyAccesses,
 }
 
 /// One request of a trace.
@@ -111,6 +118,9 @@ pub fn record(
             (_, false) => AccessKind::MapRead,
             (_, true) => AccessKind::MapWrite,
         };
+        if accesses.len() + count as usize > MOST_ACCESSES {
+            return Err(TraceError::TooManyAccesses);
+        }
         accesses.extend((first..first + count).map(|page| Access::new(page, access)));
     }
     let regions = if pages == 0 { Vec::new() } else { vec![Region::new(0, pages, kind)] };
@@ -128,6 +138,11 @@ fn object_number(text: &str) -> u64 {
     })
 }
 
+/// The start of what was seen, for a message.
+fn quoted(text: &str) -> String {
+    text.chars().take(LONGEST_QUOTE).collect()
+}
+
 /// Whether an operation's name is a write.
 fn is_write(text: &str, line: u64) -> Result<bool, TraceError> {
     match text.to_ascii_lowercase().as_str() {
@@ -135,7 +150,7 @@ fn is_write(text: &str, line: u64) -> Result<bool, TraceError> {
         "w" | "write" | "set" | "add" | "replace" | "cas" | "append" | "prepend" => Ok(true),
         _ => Err(TraceError::Field {
             line,
-            seen: text.to_owned(),
+            seen: quoted(text),
             wanted: "a read or write, such as r, w, get, set",
         }),
     }

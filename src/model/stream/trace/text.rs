@@ -1,7 +1,7 @@
 //! Plain text: an object a line, then maybe its operation. Empty lines and
 //! those that start with `#` are passed over.
 
-use super::{TraceError, TraceRecord, is_write, lines, object_number};
+use super::{TraceError, TraceRecord, is_write, lines, object_number, quoted};
 
 /// The requests of a text trace.
 pub fn text(bytes: &[u8]) -> impl Iterator<Item = Result<TraceRecord, TraceError>> {
@@ -14,7 +14,7 @@ pub fn text(bytes: &[u8]) -> impl Iterator<Item = Result<TraceRecord, TraceError
         };
         if let Some(extra) = words.next() {
             let wanted = "the end of the line after an object and its operation";
-            return Some(Err(TraceError::Field { line, seen: extra.to_owned(), wanted }));
+            return Some(Err(TraceError::Field { line, seen: quoted(extra), wanted }));
         }
         Some(Ok(TraceRecord { write, ..TraceRecord::read(object_number(object)) }))
     };

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -26,6 +26,7 @@ use super::spec::Requests;
 use super::tally::Tally;
 use super::worker;
 use super::worker::Shared;
+use crate::input;
 use crate::units::Nanos;
 
 /// The name of the driver after `__driver`.
@@ -55,7 +56,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         eprintln!("{DRIVER}: {option:?} is not an option; usage: {DRIVER} --spec FILE");
         return ExitCode::from(2);
     }
-    let text = match fs::read_to_string(path) {
+    let text = match input::read_text(Path::new(path), input::RECORD) {
         Ok(text) => text,
         Err(error) => {
             eprintln!("{DRIVER}: failed to read {path:?}: {error}");
