@@ -11,9 +11,9 @@ use super::progress::{Progress, ProgressEvent};
 use super::runner::TrialRunner;
 use super::spec::{Slot, expected_trial_time, slots, trial_spec};
 use super::state::History;
-use crate::config::{Plan, PlanWorkload, StopRule};
+use crate::config::{Plan, PlanWorkload, StopRule, TargetKind};
 use crate::store::{
-    CampaignFolder, CampaignJournal, JournalEvent, Manifest, StopReason, TrialOutcome, TrialStatus,
+    CampaignFolder, CampaignJournal, JournalEvent, Manifest, StopReason, TrialId, TrialOutcome, TrialStatus,
 };
 use crate::units::Nanos;
 
@@ -82,7 +82,8 @@ impl Campaign {
             started: Instant::now(),
         };
         for id in campaign.history.lost() {
-            campaign.note(JournalEvent::TrialEnded { id, status: TrialStatus::Lost })?;
+            let status = campaign.left_by(&id)?;
+            campaign.note(JournalEvent::TrialEnded { id, status })?;
         }
         Ok(campaign)
     }
@@ -96,6 +97,21 @@ impl Campaign {
 
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// What a trial came to whose end nobody noted: the campaign was killed, and
+    /// the trial may have finished by itself.
+    fn left_by(&self, id: &TrialId) -> Result<TrialStatus, CampaignError> {
+        let trial = self.folder.create_trial(id)?;
+        if !trial.has_record() {
+            return Ok(TrialStatus::Lost);
+        }
+        if self.plan.target().kind == TargetKind::Host {
+            return Ok(trial.record()?.outcome.status());
+        }
+        // What a guest wrote is a record only once the host has checked and completed it.
+        trial.set_record_aside()?;
+        Ok(TrialStatus::Lost)
     }
 
     /// Writes an event to the journal, then takes it into the history.

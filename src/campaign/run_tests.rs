@@ -228,6 +228,40 @@ async fn unsupported_ends_the_campaign_with_its_reason() {
     assert!(error.to_string().contains("no SCTP"), "{error}");
 }
 
+fn third_of(fake: &Fake) -> TrialId {
+    fake.ran.lock().expect("not poisoned")[2].clone()
+}
+
+#[tokio::test]
+async fn a_trial_that_finished_after_its_campaign_was_killed_counts_once() {
+    let results = tempfile::tempdir().expect("a folder");
+    let first = Fake { cancel_after: 3, ..Fake::new(valid) };
+    run(results.path(), &first, &RunAll).await.expect("ran");
+    let path = results.path().join("c/journal.jsonl");
+    let text = std::fs::read_to_string(&path).expect("there");
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::write(&path, lines[..lines.len() - 2].join("\n") + "\n").expect("written");
+    // Its record is there: it is taken up, not run again.
+    let again = Fake::new(valid);
+    run(results.path(), &again, &RunAll).await.expect("resumed");
+    let third = third_of(&first);
+    let ran_again = |id: &TrialId| id.place() == third.place();
+    assert!(!again.ran.lock().expect("not poisoned").iter().any(ran_again));
+    // Had it ended a moment later, there would be two: one counts.
+    let folder = CampaignFolder::create(results.path(), "c").expect("there");
+    let mut late = folder.create_trial(&third).expect("there").record().expect("read");
+    late.spec.id.attempt += 1;
+    folder.create_trial(&late.spec.id).expect("made").write_record(&late).expect("written");
+    let records = folder.records().expect("readable");
+    let there: Vec<u32> = records
+        .iter()
+        .filter(|r| r.counts() && r.spec.id.place() == third.place())
+        .map(|r| r.spec.id.attempt)
+        .collect();
+    assert_eq!(there, [1], "of two attempts at one place the later");
+    assert_eq!(records.iter().filter(|r| r.counts()).count(), 12);
+}
+
 #[tokio::test]
 async fn a_trial_without_an_end_is_lost_and_run_again() {
     let results = tempfile::tempdir().expect("a folder");
@@ -238,6 +272,8 @@ async fn a_trial_without_an_end_is_lost_and_run_again() {
     let cut: Vec<&str> = text.lines().collect();
     // Drop the end of the third trial and the stop: as after kill -9.
     std::fs::write(&path, cut[..cut.len() - 2].join("\n") + "\n").expect("written");
+    let record = results.path().join(format!("c/trials/{}/record.json", third_of(&fake)));
+    std::fs::remove_file(&record).expect("there was one");
     let again = Fake::new(valid);
     run(results.path(), &again, &RunAll).await.expect("resumed");
     let ran = again.ran.lock().expect("not poisoned");

@@ -106,5 +106,5 @@ fn place(id: &TrialId) -> Range<TrialId> {
 }
 
 fn same_slot(a: &TrialId, b: &TrialId) -> bool {
-    a.block == b.block && a.position == b.position && a.workload == b.workload && a.arm == b.arm
+    a.place() == b.place()
 }

@@ -1,5 +1,6 @@
 //! `run-bench run`: a campaign from its experiment to its verdict.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -32,8 +33,7 @@ pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
         return super::fleet::run(arguments);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let (folder, plan, manifest) = runtime.block_on(open(arguments))?;
-    let _lock = folder.lock()?;
+    let Opened { folder, lock: _lock, plan, manifest } = runtime.block_on(open(arguments))?;
     let _host = HostLock::take(&folder.path().display().to_string())?;
     look_for_reclaimers(&plan)?;
     eprintln!("campaign {}", folder.path().display());
@@ -42,14 +42,23 @@ pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
     conclude(&folder, &summary, arguments)
 }
 
+/// A campaign that is ours alone; its folder is locked before it is read or written.
+struct Opened {
+    folder: CampaignFolder,
+    lock: File,
+    plan: Plan,
+    manifest: Manifest,
+}
+
 /// A new campaign's folder, or an existing one to resume.
-async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan, Manifest)> {
+async fn open(arguments: &RunArguments) -> anyhow::Result<Opened> {
     let given = &arguments.experiment;
     if given.is_dir() {
         let folder = CampaignFolder::open(given)?;
+        let lock = folder.lock()?;
         let (mut plan, manifest) = (folder.plan()?, folder.manifest()?);
         set_budget(&mut plan, arguments);
-        return Ok((folder, plan, manifest));
+        return Ok(Opened { folder, lock, plan, manifest });
     }
     let text =
         input::read(given, input::SECTIONS).with_context(|| format!("cannot read {}", given.display()))?;
@@ -64,6 +73,7 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
     };
     let hash = hex(&Sha256::digest(&text));
     let folder = CampaignFolder::create(&arguments.results, &name)?;
+    let lock = folder.lock()?;
     if folder.has_manifest() {
         let manifest = folder.manifest()?;
         if manifest.experiment_hash != hash {
@@ -77,14 +87,14 @@ async fn open(arguments: &RunArguments) -> anyhow::Result<(CampaignFolder, Plan,
         // As it was planned at the start: scale and drivers are settled.
         let mut plan = folder.plan()?;
         set_budget(&mut plan, arguments);
-        return Ok((folder, plan, manifest));
+        return Ok(Opened { folder, lock, plan, manifest });
     }
     write_atomically(&folder.experiment_path(), &text)?;
     let manifest = new_manifest(name, &plan, hash, &arguments.results).await;
     drivers::write_into(&mut plan, &manifest);
     folder.write_plan(&plan)?;
     folder.write_manifest(&manifest)?;
-    Ok((folder, plan, manifest))
+    Ok(Opened { folder, lock, plan, manifest })
 }
 
 /// Says which reclaimers that are not ours take pages here; refuses them when told to.

@@ -1,6 +1,8 @@
 //! The right to change the host, and the duty to put it back.
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::error::HostError;
 use super::journal::{
@@ -8,6 +10,9 @@ use super::journal::{
 };
 use super::reader::process_stat;
 use super::root::SysRoot;
+
+/// Between two looks at a lock that another process holds.
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Where the journal lies and what it is for.
 #[derive(Debug, Clone)]
@@ -36,6 +41,21 @@ impl HostSession {
     pub fn open(root: SysRoot, options: SessionOptions) -> Result<Self, HostError> {
         let owner = Owner::current(&root)?;
         HostSession::open_as(root, options, owner)
+    }
+
+    /// As [`HostSession::open`]; waits while another process holds the host.
+    pub fn open_patiently(
+        root: SysRoot,
+        options: SessionOptions,
+        patience: Duration,
+    ) -> Result<Self, HostError> {
+        let by = Instant::now() + patience;
+        loop {
+            match HostSession::open(root.clone(), options.clone()) {
+                Err(HostError::Locked { .. }) if Instant::now() < by => thread::sleep(LOCK_PAUSE),
+                other => return other,
+            }
+        }
     }
 
     /// As [`HostSession::open`], with changes recorded for `owner`: tests name a dead process.

@@ -1,5 +1,6 @@
 //! Where things lie in a campaign's folder.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -161,13 +162,24 @@ impl CampaignFolder {
     }
 
     /// Every finished record. A trial without one was killed and is passed over.
+    /// Of two valid attempts at one place the later stands: the campaign was
+    /// killed and resumed while the earlier one was ending.
     pub fn records(&self) -> Result<Vec<TrialRecord>, StoreError> {
-        let mut records = Vec::new();
+        let mut records: Vec<TrialRecord> = Vec::new();
         for trial in self.trials()? {
             if trial.has_record() {
                 records.push(trial.record()?);
             }
         }
+        let mut last: BTreeMap<_, u32> = BTreeMap::new();
+        for id in records.iter().filter(|r| r.counts()).map(|r| r.spec.id.clone()) {
+            let attempt = last.entry(TrialId { attempt: 0, ..id.clone() }).or_default();
+            *attempt = (*attempt).max(id.attempt);
+        }
+        records.retain(|record| {
+            let id = &record.spec.id;
+            !record.counts() || last.get(&TrialId { attempt: 0, ..id.clone() }) == Some(&id.attempt)
+        });
         Ok(records)
     }
 }
@@ -201,6 +213,12 @@ impl TrialFolder {
 
     pub fn has_record(&self) -> bool {
         self.path.join("record.json").is_file()
+    }
+
+    /// Keeps a record that must not be counted, under another name.
+    pub fn set_record_aside(&self) -> Result<(), StoreError> {
+        let (record, aside) = (self.path.join("record.json"), self.path.join("record.unchecked.json"));
+        std::fs::rename(&record, &aside).map_err(StoreError::io("set aside", &record))
     }
 
     pub fn write_spec(&self, spec: &TrialSpec) -> Result<(), StoreError> {

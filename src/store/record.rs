@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::journal::TrialStatus;
 use super::manifest::Version;
 use super::spec::TrialSpec;
 use crate::host::{RunningKernel, SysRoot};
@@ -49,6 +50,19 @@ pub enum TrialOutcome {
     },
     /// Ctrl-C or a deadline of the campaign.
     Interrupted,
+}
+
+impl TrialOutcome {
+    /// How a trial with this outcome ended, for the journal.
+    pub fn status(&self) -> TrialStatus {
+        match self {
+            TrialOutcome::Valid => TrialStatus::Valid,
+            TrialOutcome::Invalid { .. } => TrialStatus::Invalid,
+            TrialOutcome::Failed { .. } => TrialStatus::Failed,
+            TrialOutcome::Unsupported { .. } => TrialStatus::Unsupported,
+            TrialOutcome::Interrupted => TrialStatus::Interrupted,
+        }
+    }
 }
 
 /// A stretch of a trial's time.

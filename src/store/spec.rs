@@ -24,6 +24,13 @@ pub struct TrialId {
     pub arm: String,
 }
 
+impl TrialId {
+    /// Block, position, workload and arm: the same for every attempt.
+    pub fn place(&self) -> (u32, u32, &str, &str) {
+        (self.block, self.position, &self.workload, &self.arm)
+    }
+}
+
 impl fmt::Display for TrialId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TrialId { block, position, attempt, workload, arm } = self;

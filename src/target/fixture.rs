@@ -24,6 +24,8 @@ const READY: &str = "ready ";
 /// Making and filling a large ramdisk takes a while.
 const START_DEADLINE: Duration = Duration::from_secs(300);
 const STOP_GRACE: Duration = Duration::from_secs(60);
+/// The keeper of a killed campaign holds its lock until the files are gone.
+const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Where keepers have their journal: beside the folder of the trials.
 pub fn fixture_folder(trials: &Path) -> PathBuf {
@@ -91,20 +93,22 @@ pub fn keep(space: Bytes) -> Result<(), crate::host::HostError> {
         folder: fixture_folder(&default_folder(Path::new("."))),
         purpose: "files of a block".to_owned(),
     };
-    let mut session = HostSession::open(SysRoot::host(), options)?;
+    let mut session = HostSession::open_patiently(SysRoot::host(), options, LOCK_PATIENCE)?;
     let made = RamdiskFilesystem::create(&mut session, &RamdiskChoice::Plain, space)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let waited = runtime.and_then(|runtime| {
         runtime.block_on(async {
             // Listen first, so that no signal falls between.
-            let (mut terminate, mut interrupt) =
-                (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+            let mut terminate = signal(SignalKind::terminate())?;
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            let mut hangup = signal(SignalKind::hangup())?;
             let mut out = std::io::stdout();
             writeln!(out, "{READY}{}", made.mount_point().display())?;
             out.flush()?;
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
+                _ = hangup.recv() => {}
             }
             Ok(())
         })

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::TargetError;
 use super::fixture::FixtureKeeper;
 use crate::exec::{self, Command, Ended};
-use crate::store::{TrialFolder, TrialOutcome, TrialSpec, TrialStatus};
+use crate::store::{TrialFolder, TrialSpec, TrialStatus};
 use crate::units::Bytes;
 
 /// Time that a trial gets after its own deadline to stop its children and restore the host.
@@ -107,11 +107,5 @@ fn status_of(spec: &TrialSpec, folder: &TrialFolder) -> Result<TrialStatus, Targ
     if record.spec.nonce != spec.nonce {
         return Ok(TrialStatus::Lost);
     }
-    Ok(match record.outcome {
-        TrialOutcome::Valid => TrialStatus::Valid,
-        TrialOutcome::Invalid { .. } => TrialStatus::Invalid,
-        TrialOutcome::Failed { .. } => TrialStatus::Failed,
-        TrialOutcome::Unsupported { .. } => TrialStatus::Unsupported,
-        TrialOutcome::Interrupted => TrialStatus::Interrupted,
-    })
+    Ok(record.outcome.status())
 }

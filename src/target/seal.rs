@@ -27,17 +27,6 @@ pub struct Stamp {
     pub raw: Vec<String>,
 }
 
-/// The status by an outcome.
-pub fn status(outcome: &TrialOutcome) -> TrialStatus {
-    match outcome {
-        TrialOutcome::Valid => TrialStatus::Valid,
-        TrialOutcome::Invalid { .. } => TrialStatus::Invalid,
-        TrialOutcome::Failed { .. } => TrialStatus::Failed,
-        TrialOutcome::Unsupported { .. } => TrialStatus::Unsupported,
-        TrialOutcome::Interrupted => TrialStatus::Interrupted,
-    }
-}
-
 /// Checks and completes the record in `folder`; `None` when there is none of this trial.
 pub fn seal(
     folder: &TrialFolder,
@@ -73,7 +62,7 @@ pub fn seal(
     record.raw.sort();
     record.raw.dedup();
     folder.write_record(&record)?;
-    Ok(Some(status(&record.outcome)))
+    Ok(Some(record.outcome.status()))
 }
 
 fn events(remarks: &[String]) -> Vec<HostEvent> {
@@ -114,7 +103,7 @@ pub fn write_failure(
         raw: stamp.raw.clone(),
     };
     folder.write_record(&record)?;
-    Ok(status(&record.outcome))
+    Ok(record.outcome.status())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,9 @@ use crate::workload::{self, Context, Marks, Phase, WorkloadError};
 
 /// The phase whose counters and time are the trial's result.
 const MEASURED: &str = "measure";
+
+/// A trial whose campaign was killed holds the host until it has put it right.
+const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs a trial and writes its record. An error means that there is no record.
 pub async fn run(
@@ -86,7 +89,7 @@ async fn on_host(
         folder: default_folder(folder.path()),
         purpose: format!("trial {} of {}", record.spec.id, record.spec.campaign),
     };
-    let mut session = HostSession::open(root, options)?;
+    let mut session = HostSession::open_patiently(root, options, LOCK_PATIENCE)?;
     match HostSetup::apply(&mut session, &record.spec) {
         Ok(setup) => measure(record, &setup, &session, folder, cancel, begun).await?,
         Err(error) => record.outcome = set_up_outcome(&error),
