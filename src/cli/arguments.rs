@@ -32,7 +32,7 @@ pub enum Command {
     /// Where a campaign stands
     Status(StatusArguments),
     /// Undo whatever a killed run left on this host
-    Clean,
+    Clean(CleanArguments),
     /// Measure this machine's costs: caches, atomics, locks, copies, faults
     Calibrate(CalibrateArguments),
     /// Forecast what a patch changes, with an interval and the reason
@@ -71,6 +71,13 @@ pub struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CleanArguments {
+    /// As an epilog of Slurm: a host that somebody still measures on is left alone, without an error
+    #[arg(long)]
+    pub epilog: bool,
 }
 
 /// How an experiment is fitted to this host.

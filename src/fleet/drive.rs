@@ -14,7 +14,7 @@ use super::scheduler::{NodeLine, Scheduler, TaskLine};
 use super::standing::{Standing, standing};
 use crate::store::{JournalEvent, StopReason};
 
-/// Tasks that wait for dead nodes alone are given up after so long.
+/// Tasks that wait for dead nodes alone are given up after so long, or the fleet's patience.
 const DEAD_NODES: Duration = Duration::from_secs(60);
 /// A shared folder may show files later than the batch system shows the end of their task.
 const LATE_FILES: u32 = 3;
@@ -155,6 +155,7 @@ impl<S: Scheduler> FleetRun<'_, S> {
         let mut quiet = 0;
         let mut dead_since: Option<Instant> = None;
         let mut shown = Standing::default();
+        let patience = merger.file().section.patience.to_duration();
         loop {
             let tasks = self.tasks().await?;
             self.merge(merger, refused, watch)?;
@@ -173,8 +174,7 @@ impl<S: Scheduler> FleetRun<'_, S> {
             match self.only_dead_nodes(merger.file(), &now).await? {
                 None => dead_since = None,
                 Some(dead) => {
-                    if dead_since.get_or_insert_with(Instant::now).elapsed() >= DEAD_NODES.min(30 * self.poll)
-                    {
+                    if dead_since.get_or_insert_with(Instant::now).elapsed() >= DEAD_NODES.min(patience) {
                         watch.remark(&format!("{dead}; tasks that wait for it are taken back"));
                         self.scheduler.cancel(&now.jobs).await?;
                     }

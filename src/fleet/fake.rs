@@ -313,7 +313,7 @@ pub(super) fn fleet(results: &Path) -> FleetFolder {
     };
     let file = FleetFile {
         schema: SCHEMA,
-        section: FleetSection::default(),
+        section: FleetSection { patience: Nanos(1_000_000), ..FleetSection::default() },
         program: "/opt/run-bench".into(),
         hosts: vec![host("n1"), host("n2")],
         blocks_per_host: 3,
