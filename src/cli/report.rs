@@ -5,7 +5,7 @@ use super::exit::Exit;
 use crate::analyze;
 use crate::report;
 use crate::report::ReportPart;
-use crate::store::CampaignFolder;
+use crate::store::{CampaignFolder, HandOver};
 
 /// The folder of the page over several campaigns, beside the first of them.
 const SIDE_BY_SIDE: &str = "side-by-side";
@@ -16,6 +16,7 @@ pub fn main(arguments: &ReportArguments) -> anyhow::Result<Exit> {
     let mut analyses = Vec::new();
     for path in &arguments.campaigns {
         let folder = CampaignFolder::open(path)?;
+        let _hand_over = HandOver::at_end(folder.path());
         let analysis = analyze::analyze(&folder)?;
         for written in report::write_parts(&analysis, &folder, parts)? {
             sayln!("{}", written.display());

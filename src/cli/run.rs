@@ -22,7 +22,9 @@ use crate::host::SysRoot;
 use crate::host::facts::{HostFacts, Reclaimer, reclaimers};
 use crate::input;
 use crate::report;
-use crate::store::{CampaignFolder, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically};
+use crate::store::{
+    CampaignFolder, HandOver, Manifest, SCHEMA, StopReason, ToolVersion, Version, write_atomically,
+};
 use crate::target::kernel::KernelPlaces;
 use crate::target::{HostLock, TargetRequest, Targets};
 use crate::trial::{kernel_identity, stable_host_name};
@@ -34,6 +36,7 @@ pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let Opened { folder, lock: _lock, plan, manifest } = runtime.block_on(open(arguments))?;
+    let _hand_over = HandOver::at_end(folder.path());
     let _host = HostLock::take(&folder.path().display().to_string())?;
     look_for_reclaimers(&plan)?;
     eprintln!("campaign {}", folder.path().display());

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::check_schema;
 use super::error::StoreError;
+use super::ownership::no_links;
 use super::spec::TrialId;
 use crate::input;
 
@@ -126,6 +128,7 @@ impl CampaignJournal {
             .truncate(false)
             .read(true)
             .write(true)
+            .custom_flags(no_links())
             .open(path)
             .map_err(StoreError::io("open", path))?;
         let mut bytes = Vec::new();

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::atomic::{create_private_folder, read_json, write_json};
 use super::error::StoreError;
 use super::manifest::Manifest;
+use super::ownership::no_links;
 use super::record::TrialRecord;
 use super::spec::{TrialId, TrialSpec};
 use crate::config::Plan;
@@ -120,6 +122,7 @@ impl CampaignFolder {
             .truncate(false)
             .read(true)
             .write(true)
+            .custom_flags(no_links())
             .open(&path)
             .map_err(StoreError::io("open", &path))?;
         match file.try_lock() {
@@ -141,7 +144,9 @@ impl CampaignFolder {
     pub fn create_trial(&self, id: &TrialId) -> Result<TrialFolder, StoreError> {
         let name = id.to_string();
         check_name(&name)?;
-        let path = self.path.join("trials").join(name);
+        let trials = self.path.join("trials");
+        refuse_link(&trials)?;
+        let path = trials.join(name);
         refuse_link(&path)?;
         create_private_folder(&path)?;
         Ok(TrialFolder { path })
@@ -207,6 +212,7 @@ impl TrialFolder {
     /// The folder of raw tool output; created when absent.
     pub fn raw(&self) -> Result<PathBuf, StoreError> {
         let path = self.path.join("raw");
+        refuse_link(&path)?;
         create_private_folder(&path)?;
         Ok(path)
     }

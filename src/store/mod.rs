@@ -15,6 +15,7 @@ mod error;
 mod journal;
 mod layout;
 mod manifest;
+mod ownership;
 mod record;
 mod series;
 mod spec;
@@ -24,6 +25,7 @@ pub use error::StoreError;
 pub use journal::{CampaignJournal, JournalEntry, JournalEvent, StopReason, TrialStatus};
 pub use layout::{CampaignFolder, TrialFolder};
 pub use manifest::{Manifest, ToolVersion, Version};
+pub use ownership::{HandOver, caller, create_file, hand_over, write_file};
 pub use record::{
     CounterChange, DriverIdentity, HostEvent, KernelIdentity, PhaseSpan, SamplerCost, SwapFacts,
     TrialOutcome, TrialRecord, Violation,

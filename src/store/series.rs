@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
+use super::ownership::create_file;
 use crate::input;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -34,7 +35,7 @@ pub struct SeriesWriter {
 
 impl SeriesWriter {
     pub fn create(path: &Path) -> Result<Self, StoreError> {
-        let file = File::create(path).map_err(StoreError::io("create", path))?;
+        let file = create_file(path).map_err(StoreError::io("create", path))?;
         Ok(SeriesWriter { path: path.to_owned(), out: BufWriter::with_capacity(1 << 18, file) })
     }
 

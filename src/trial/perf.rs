@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::SampleSection;
 use crate::exec::{self, Command, ExecError, Running, ToolName, Tools};
 use crate::store::CounterChange;
+use crate::store::write_file;
 
 const STAT: &str = "perf-stat.csv";
 const DATA: &str = "perf.data";
@@ -118,7 +119,7 @@ async fn profile(tools: &Tools, raw: &Path) -> Result<(), ExecError> {
     let command = Command::new(tools.find(ToolName::Perf)?).args(arguments).deadline(PATIENCE);
     let output = exec::run(&command, &CancellationToken::new()).await?;
     // A profile that cannot be written is missed by nobody but its reader.
-    let _ = std::fs::write(raw.join(PROFILE), output.stdout.text());
+    let _ = write_file(&raw.join(PROFILE), output.stdout.text().as_bytes());
     let _ = std::fs::remove_file(&data);
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::exec::Tools;
 use crate::metric::Measurement;
 use crate::store::DriverIdentity;
 use crate::store::Violation;
+use crate::store::write_file;
 
 /// The place and the means of one run of a workload.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Context<'_> {
     /// Keeps a text in the raw folder.
     pub fn keep(&self, name: &str, text: &str) -> Result<(), WorkloadError> {
         let path = self.raw.join(name);
-        std::fs::write(&path, text).map_err(|source| WorkloadError::Io { what: "write", path, source })
+        write_file(&path, text.as_bytes()).map_err(|source| WorkloadError::Io { what: "write", path, source })
     }
 
     /// The cgroup folders that a process of this role joins.

@@ -1,6 +1,5 @@
 //! One load, by the real memtier_benchmark or the built-in loader.
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use crate::exec::run;
 use crate::input;
 use crate::store::DriverIdentity;
 use crate::store::Violation;
+use crate::store::write_file;
 use crate::units::Nanos;
 use crate::workload::Context;
 use crate::workload::WorkloadError;
@@ -114,7 +114,7 @@ impl Generator {
 fn builtin(spec: &LoaderSpec, name: &str, context: &Context<'_>) -> Result<Command, WorkloadError> {
     let path = context.scratch.join(format!("{name}.spec.json"));
     let text = serde_json::to_vec(spec).expect("a task is plain data");
-    fs::write(&path, text).map_err(|source| WorkloadError::Io {
+    write_file(&path, &text).map_err(|source| WorkloadError::Io {
         what: "write",
         path: path.clone(),
         source,
@@ -139,7 +139,7 @@ fn deadline(spec: &LoaderSpec) -> Duration {
 
 fn keep(context: &Context<'_>, name: &str, bytes: &[u8], raw: &mut Vec<String>) -> Result<(), WorkloadError> {
     let path = context.raw.join(name);
-    fs::write(&path, bytes).map_err(|source| WorkloadError::Io { what: "write", path, source })?;
+    write_file(&path, bytes).map_err(|source| WorkloadError::Io { what: "write", path, source })?;
     raw.push(name.to_owned());
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The workload from a fresh server to its outcome.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::time::Duration;
 
 use super::load::Generator;
@@ -18,6 +17,7 @@ use super::stats::Stats;
 use crate::config::workload::KeyPattern;
 use crate::config::workload::LoadSection;
 use crate::config::workload::MemcachedWorkload;
+use crate::store::write_file;
 use crate::units::Nanos;
 use crate::workload::Context;
 use crate::workload::Outcome;
@@ -167,7 +167,11 @@ fn keep(
     raw: &mut Vec<String>,
 ) -> Result<(), WorkloadError> {
     let path = context.raw.join(name);
-    fs::write(&path, stats.lines()).map_err(|source| WorkloadError::Io { what: "write", path, source })?;
+    write_file(&path, stats.lines().as_bytes()).map_err(|source| WorkloadError::Io {
+        what: "write",
+        path,
+        source,
+    })?;
     raw.push(name.to_owned());
     Ok(())
 }
