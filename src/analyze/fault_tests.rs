@@ -107,8 +107,10 @@ fn arms_that_differ_unasked_are_named() {
         let mut record = trial.record().expect("read");
         if record.spec.id.arm == "b" {
             record.kernel.command_line = Some("mitigations=off".to_owned());
+            record.kernel.mitigations = Some("retbleed: Vulnerable".to_owned());
         } else {
             record.kernel.command_line = Some("quiet".to_owned());
+            record.kernel.mitigations = Some("retbleed: Mitigation: untrained return thunk".to_owned());
         }
         trial.write_record(&record).expect("written");
     }
@@ -116,6 +118,10 @@ fn arms_that_differ_unasked_are_named() {
     let found: Vec<_> = analysis.differences.iter().filter(|d| !d.declared).collect();
     assert!(
         found.iter().any(|d| d.fact == "kernel command line" && d.values["b"] == "mitigations=off"),
+        "{found:?}"
+    );
+    assert!(
+        found.iter().any(|d| d.fact == "mitigations" && d.values["b"] == "retbleed: Vulnerable"),
         "{found:?}"
     );
     assert!(analysis.noise.iter().any(|n| n.kind == "confounder"), "{:?}", analysis.noise);

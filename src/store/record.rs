@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::journal::TrialStatus;
 use super::manifest::Version;
 use super::spec::TrialSpec;
+use crate::host::facts::{clocksource, mitigations};
 use crate::host::{RunningKernel, SysRoot};
 use crate::metric::Measurement;
 use crate::units::{Bytes, Nanos};
@@ -124,13 +125,25 @@ pub struct KernelIdentity {
     /// SHA-256 of the configuration, where it can be read.
     pub config_hash: Option<String>,
     pub boot_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocksource: Option<String>,
+    /// What the kernel does about each flaw of the processor that it has, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mitigations: Option<String>,
 }
 
 impl KernelIdentity {
     /// The kernel that runs.
     pub fn running(root: &SysRoot) -> Self {
         let kernel = RunningKernel::read(root);
+        let mitigations: Vec<String> = mitigations(root)
+            .into_iter()
+            .filter(|(_, answer)| answer != "Not affected")
+            .map(|(flaw, answer)| format!("{flaw}: {answer}"))
+            .collect();
         KernelIdentity {
+            clocksource: clocksource(root),
+            mitigations: (!mitigations.is_empty()).then(|| mitigations.join("; ")),
             release: kernel.release.unwrap_or_default(),
             version: kernel.version.unwrap_or_default(),
             build_id: kernel.build_id,

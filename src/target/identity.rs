@@ -21,7 +21,7 @@ pub fn expected(image: &KernelImage, arguments: Option<&str>) -> KernelIdentity 
             .as_ref()
             .filter(|c| c.value("IKCONFIG_PROC") == "y")
             .map(KernelConfig::hash),
-        boot_id: None,
+        ..KernelIdentity::default()
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
             build_id: Some("ab".repeat(20)),
             command_line: Some("transparent_hugepage=never".to_owned()),
             config_hash: Some("cd".repeat(32)),
-            boot_id: None,
+            ..KernelIdentity::default()
         }
     }
 

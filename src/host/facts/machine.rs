@@ -64,19 +64,27 @@ pub struct KernelFacts {
 
 impl KernelFacts {
     pub(super) fn gather(root: &SysRoot) -> Self {
-        let folder = "/sys/devices/system/cpu/vulnerabilities";
-        let flaws = root.names(folder).into_iter();
         KernelFacts {
             release: root.value("/proc/sys/kernel/osrelease"),
             version: root.value("/proc/sys/kernel/version"),
             command_line: root.value("/proc/cmdline"),
-            clocksource: root.value("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            mitigations: flaws
-                .filter_map(|flaw| Some((flaw.clone(), root.value(format!("{folder}/{flaw}"))?)))
-                .collect(),
+            clocksource: clocksource(root),
+            mitigations: mitigations(root),
             tainted: root.value("/proc/sys/kernel/tainted").and_then(|text| text.parse().ok()),
         }
     }
+}
+
+/// The clock that the kernel reads the time from.
+pub fn clocksource(root: &SysRoot) -> Option<String> {
+    root.value("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+}
+
+/// Each known flaw of the processor and what the kernel does about it.
+pub fn mitigations(root: &SysRoot) -> BTreeMap<String, String> {
+    let folder = "/sys/devices/system/cpu/vulnerabilities";
+    let flaws = root.names(folder).into_iter();
+    flaws.filter_map(|flaw| Some((flaw.clone(), root.value(format!("{folder}/{flaw}"))?))).collect()
 }
 
 /// The soft limits of this process; `None` is unlimited.

@@ -18,7 +18,7 @@ use super::root::SysRoot;
 use crate::units::Bytes;
 
 pub use cpu::{CpuFacts, NodeFacts};
-pub use machine::{KernelFacts, LimitFacts, MachineFacts};
+pub use machine::{KernelFacts, LimitFacts, MachineFacts, clocksource, mitigations};
 pub use paging::PagingFacts;
 pub use reclaimer::{Reclaimer, ReclaimerKind, reclaimers};
 
