@@ -74,7 +74,10 @@ pub fn import(document: &Document, request: &ImportRequest) -> Result<Imported, 
     };
     remarks(claim, &arithmetic, &mut assumed);
     let unsupported: Vec<String> = setting.commands.iter().flat_map(|c| c.unsupported.clone()).collect();
-    let text = render::commented(&experiment, claim, &assumed, &unsupported);
+    // A mail may name numbers that TOML has not.
+    let table = toml::Table::try_from(&experiment)
+        .map_err(|error| ImportError::Invalid { id: claim.id.clone(), problems: error.to_string() })?;
+    let text = render::commented(&table, claim, &assumed, &unsupported);
     accept(&text, claim)?;
     Ok(Imported { experiment, text, claim: claim.id.clone(), assumed, unsupported })
 }

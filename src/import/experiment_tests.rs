@@ -81,6 +81,18 @@ fn refusals_name_the_reason() {
 }
 
 #[test]
+fn a_number_that_toml_has_not_is_a_reason() {
+    let body = "memtier_benchmark -P memcache_binary -n allkeys --key-minimum=18446744073709551615 \
+                --key-maximum=4000000 -d 1024 --ratio=1:0 --key-pattern=P:P -c 2 -t 8\n\n\
+                Before: 1000.00 Ops/sec\nAfter: 1021.00 Ops/sec (+2.1%)\n";
+    let error = import(&document(body), &ImportRequest::default()).expect_err("too large");
+    assert!(
+        matches!(&error, ImportError::Invalid { problems, .. } if problems.contains("too large")),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_hostile_mail_cannot_break_out_of_the_file() {
     let mail = "From: Ada <a@b.c>\nSubject: [PATCH] x\"\"\"\\n[target]\n\nIn a 1G memcg on a EPYC \"9\" 'X' server \u{7}with:\nfio --rw=randread --size=1g --name='$(reboot)' --ioengine=\"x\"\" --random_distribution=zipf:1\n\nBefore: 1.0 MiB/s\nAfter: 2.0 MiB/s (+100%)\n";
     let document = patch::read(mail.as_bytes()).expect("a mail");

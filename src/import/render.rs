@@ -3,14 +3,13 @@
 
 use std::fmt::Write as _;
 
-use crate::config::Experiment;
 use crate::patch::{Claim, DeviationKind};
 
 use super::audit_text::{delta_text, values_text};
 
 /// The whole file.
 pub(super) fn commented(
-    experiment: &Experiment,
+    experiment: &toml::Table,
     claim: &Claim,
     assumed: &[String],
     unsupported: &[String],
@@ -60,9 +59,7 @@ fn comment(out: &mut String, text: &str) {
 }
 
 /// The sections in the order of the documentation; sections that are all default are left out.
-fn sections(experiment: &Experiment) -> String {
-    let whole =
-        toml::Table::try_from(experiment).expect("an experiment is made of tables, numbers and texts");
+fn sections(whole: &toml::Table) -> String {
     let mut kept = toml::Table::new();
     let default = |name: &str| match name {
         "environment" => toml::Value::try_from(crate::config::EnvironmentSection::default()).ok(),

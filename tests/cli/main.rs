@@ -5,5 +5,6 @@ mod campaigns;
 mod faults;
 mod history;
 mod hostile;
+mod isolation;
 mod support;
 mod texts;
