@@ -1,7 +1,7 @@
 //! Hostile input: every reader takes seeded damage of good inputs, and neither
 //! panics, nor hangs, nor takes memory out of proportion.
 //!
-//! A few thousand cases of each reader run as tests. At length, with checks for
+//! Some hundred or thousand cases of each reader run as tests. At length, with checks for
 //! arithmetic that wraps, one reader at a time:
 //!
 //! ```text
@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A reader with what it reads.
 pub struct Reader {
     pub name: &'static str,
+    /// How many cases are run when nothing else is said.
+    pub cases: u64,
     pub corpus: Vec<Vec<u8>>,
     pub words: &'static [&'static str],
     /// Reads an input and checks what was read; whether it could be read at all.
@@ -63,12 +65,12 @@ fn watch(name: &'static str, seed: u64, case: Arc<AtomicU64>) {
 
 /// Reads every good input, then as many damaged ones as asked for.
 pub fn fuzz(reader: Reader) {
-    let Reader { name, corpus, words, read } = reader;
+    let Reader { name, cases, corpus, words, read } = reader;
     for (index, good) in corpus.iter().enumerate() {
         assert!(read(good), "{name}: good input {index} is refused: {}", String::from_utf8_lossy(good));
     }
     let seed = setting("RUN_BENCH_FUZZ_SEED").unwrap_or(1);
-    let cases = setting("RUN_BENCH_FUZZ_CASES").unwrap_or(2000);
+    let cases = setting("RUN_BENCH_FUZZ_CASES").unwrap_or(cases);
     let end = setting("RUN_BENCH_FUZZ_SECONDS").map(Duration::from_secs);
     let mut mutator = Mutator::new(corpus, words, seed);
     let (started, at) = (Instant::now(), Arc::new(AtomicU64::new(0)));

@@ -48,7 +48,13 @@ fn reader_mail() {
         }
         true
     }
-    fuzz(Reader { name: "mail", corpus: folder("tests/fixtures/mails", "mail"), words: words::MAIL, read });
+    fuzz(Reader {
+        name: "mail",
+        cases: 2000,
+        corpus: folder("tests/fixtures/mails", "mail"),
+        words: words::MAIL,
+        read,
+    });
 }
 
 #[test]
@@ -76,7 +82,7 @@ fn reader_mail_to_experiment() {
     }
     let corpus = folder("tests/fixtures/mails", "mail");
     let corpus = corpus.into_iter().filter(|mail| read(mail)).collect();
-    fuzz(Reader { name: "mail-to-experiment", corpus, words: words::MAIL, read });
+    fuzz(Reader { name: "mail-to-experiment", cases: 500, corpus, words: words::MAIL, read });
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn reader_diff() {
         parse_diff(&text(bytes)).is_ok_and(|changes| !changes.is_empty())
     }
     let corpus = folder("tests/fixtures/mails", "mail").into_iter().filter(|mail| read(mail)).collect();
-    fuzz(Reader { name: "diff", corpus, words: words::MAIL, read });
+    fuzz(Reader { name: "diff", cases: 2000, corpus, words: words::MAIL, read });
 }
 
 #[test]
@@ -110,7 +116,13 @@ fn reader_experiment() {
         }
         true
     }
-    fuzz(Reader { name: "experiment", corpus: folder("configs", "toml"), words: words::EXPERIMENT, read });
+    fuzz(Reader {
+        name: "experiment",
+        cases: 500,
+        corpus: folder("configs", "toml"),
+        words: words::EXPERIMENT,
+        read,
+    });
 }
 
 #[test]
@@ -122,7 +134,13 @@ fn reader_profile() {
         let _ = profile.median();
         true
     }
-    fuzz(Reader { name: "profile", corpus: folder("configs/hosts", "toml"), words: words::PROFILE, read });
+    fuzz(Reader {
+        name: "profile",
+        cases: 2000,
+        corpus: folder("configs/hosts", "toml"),
+        words: words::PROFILE,
+        read,
+    });
 }
 
 #[test]
@@ -131,7 +149,13 @@ fn reader_claims() {
         let lines = predict::claim_lines(Path::new(NOWHERE), &text(bytes));
         lines.is_ok_and(|lines| lines.iter().all(|line| line.low <= line.high))
     }
-    fuzz(Reader { name: "claims", corpus: fixtures(&["fuzz/claims.csv"]), words: words::PROFILE, read });
+    fuzz(Reader {
+        name: "claims",
+        cases: 2000,
+        corpus: fixtures(&["fuzz/claims.csv"]),
+        words: words::PROFILE,
+        read,
+    });
 }
 
 #[test]
@@ -140,7 +164,7 @@ fn reader_fio() {
         fio::parse(&text(bytes)).is_ok()
     }
     let corpus = fixtures(&["fio/group.json", "fio/version2.json", "fio/refused.json"]);
-    fuzz(Reader { name: "fio", corpus, words: words::TOOLS, read });
+    fuzz(Reader { name: "fio", cases: 2000, corpus, words: words::TOOLS, read });
 }
 
 #[test]
@@ -152,7 +176,7 @@ fn reader_memtier() {
         true
     }
     let corpus = fixtures(&["fuzz/memtier-1.json", "fuzz/memtier-3.json"]);
-    fuzz(Reader { name: "memtier", corpus, words: words::TOOLS, read });
+    fuzz(Reader { name: "memtier", cases: 2000, corpus, words: words::TOOLS, read });
 }
 
 #[test]
@@ -163,7 +187,7 @@ fn reader_memcached_stats() {
         true
     }
     let corpus = fixtures(&["fuzz/stats.txt"]);
-    fuzz(Reader { name: "memcached-stats", corpus, words: words::TOOLS, read });
+    fuzz(Reader { name: "memcached-stats", cases: 2000, corpus, words: words::TOOLS, read });
 }
 
 #[test]
@@ -173,7 +197,7 @@ fn reader_netperf() {
     }
     let names = ["confidence", "omni_pairs", "sctp_stream_many", "tcp_rr"];
     let corpus = names.map(|name| fixture(&format!("netperf/{name}.txt"))).to_vec();
-    fuzz(Reader { name: "netperf", corpus, words: words::TOOLS, read });
+    fuzz(Reader { name: "netperf", cases: 2000, corpus, words: words::TOOLS, read });
 }
 
 #[test]
@@ -184,7 +208,7 @@ fn reader_will_it_scale() {
         program.is_ok() || table.is_ok()
     }
     let corpus = fixtures(&["will_it_scale/pread2_processes.txt", "will_it_scale/table.csv"]);
-    fuzz(Reader { name: "will-it-scale", corpus, words: words::TOOLS, read });
+    fuzz(Reader { name: "will-it-scale", cases: 2000, corpus, words: words::TOOLS, read });
 }
 
 #[test]
@@ -204,7 +228,7 @@ fn reader_command() {
         pointer.is_ok() || regex.is_ok()
     }
     let corpus = fixtures(&["fio/group.json"]);
-    fuzz(Reader { name: "command", corpus, words: words::TOOLS, read });
+    fuzz(Reader { name: "command", cases: 2000, corpus, words: words::TOOLS, read });
 }
 
 #[test]
@@ -233,7 +257,7 @@ fn reader_traces() {
         b"object,size,op\n1,4096,r\n2,10000,w\n1,4096,r\n".to_vec(),
         [record(1, 7, 4096, 2), record(2, 9, 9000, -1), record(3, 7, 4096, i64::MAX)].concat(),
     ];
-    fuzz(Reader { name: "traces", corpus, words: words::TRACE, read });
+    fuzz(Reader { name: "traces", cases: 2000, corpus, words: words::TRACE, read });
 }
 
 /// Reads a record back from what was written of it.
@@ -252,7 +276,7 @@ fn reader_records() {
         reads_back::<TrialRecord>(bytes) | reads_back::<TrialSpec>(bytes)
     }
     let corpus = fixtures(&["fuzz/record.json", "fuzz/spec.json"]);
-    fuzz(Reader { name: "records", corpus, words: words::RECORDS, read });
+    fuzz(Reader { name: "records", cases: 2000, corpus, words: words::RECORDS, read });
 }
 
 #[test]
@@ -261,7 +285,7 @@ fn reader_manifest() {
         reads_back::<Manifest>(bytes) | reads_back::<Plan>(bytes)
     }
     let corpus = fixtures(&["fuzz/manifest.json", "fuzz/plan.json"]);
-    fuzz(Reader { name: "manifest", corpus, words: words::RECORDS, read });
+    fuzz(Reader { name: "manifest", cases: 2000, corpus, words: words::RECORDS, read });
 }
 
 #[test]
@@ -271,7 +295,7 @@ fn reader_journal() {
         series | CampaignJournal::parse(Path::new(NOWHERE), bytes).is_ok_and(|entries| !entries.is_empty())
     }
     let corpus = fixtures(&["fuzz/journal.jsonl", "fuzz/series.jsonl"]);
-    fuzz(Reader { name: "journal", corpus, words: words::RECORDS, read });
+    fuzz(Reader { name: "journal", cases: 2000, corpus, words: words::RECORDS, read });
 }
 
 #[test]
@@ -285,7 +309,7 @@ fn reader_kernel_config() {
     }
     let mut corpus = fixtures(&["fuzz/kernel.config"]);
     corpus.extend(folder("configs/kernel", "config"));
-    fuzz(Reader { name: "kernel-config", corpus, words: words::KERNEL, read });
+    fuzz(Reader { name: "kernel-config", cases: 500, corpus, words: words::KERNEL, read });
 }
 
 #[test]
@@ -305,7 +329,7 @@ fn reader_kernel_files() {
         ];
         any.contains(&true)
     }
-    fuzz(Reader { name: "kernel-files", corpus: kernel_files(), words: words::KERNEL, read });
+    fuzz(Reader { name: "kernel-files", cases: 2000, corpus: kernel_files(), words: words::KERNEL, read });
 }
 
 #[test]
@@ -316,7 +340,7 @@ fn reader_host_facts() {
         let _ = RunningKernel::read(&root);
         serde_json::to_vec(&facts).is_ok()
     }
-    fuzz(Reader { name: "host-facts", corpus: kernel_files(), words: words::KERNEL, read });
+    fuzz(Reader { name: "host-facts", cases: 50, corpus: kernel_files(), words: words::KERNEL, read });
 }
 
 fn kernel_files() -> Vec<Vec<u8>> {
