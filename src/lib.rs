@@ -6,7 +6,7 @@
 //! ```text
 //! 0 units     1 input metric stats patch     2 model host     3 config exec     4 store
 //! 5 workload sample calibrate          6 trial predict  7 target          8 campaign
-//! 9 fleet    10 import analyze          11 report        12 cli
+//! 9 fleet    10 import analyze          11 report  12 faults  13 cli
 //! ```
 
 pub mod units;
@@ -42,5 +42,7 @@ pub mod analyze;
 pub mod import;
 
 pub mod report;
+
+pub mod faults;
 
 pub mod cli;

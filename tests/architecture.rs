@@ -26,9 +26,10 @@ const LAYERS: [(&str, u32); 24] = [
     ("import", 10),
     ("analyze", 10),
     ("report", 11),
-    ("cli", 12),
-    ("lib", 13),
-    ("main", 14),
+    ("faults", 12),
+    ("cli", 13),
+    ("lib", 14),
+    ("main", 15),
 ];
 const LONGEST_FILE: usize = 500;
 /// The only files that may hold `unsafe`.

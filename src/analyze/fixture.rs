@@ -1,4 +1,4 @@
-//! Campaign folders with invented values, for tests of analysis and reports.
+//! Campaign folders with invented values, for tests of analysis and reports and for `selftest faults`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -89,7 +89,7 @@ fn write_block(folder: &CampaignFolder, plan: &Plan, block: u32, value: Value<'_
     }
 }
 
-fn manifest(name: &str, plan: &Plan) -> Manifest {
+pub(crate) fn manifest(name: &str, plan: &Plan) -> Manifest {
     Manifest {
         schema: SCHEMA,
         run_bench: Version { version: "0.0.0".to_owned(), commit: None },
@@ -128,7 +128,7 @@ fn spec(plan: &Plan, id: &TrialId, role: ArmRole) -> TrialSpec {
     }
 }
 
-fn record(spec: TrialSpec) -> TrialRecord {
+pub(crate) fn record(spec: TrialSpec) -> TrialRecord {
     TrialRecord {
         schema: SCHEMA,
         run_bench: Version { version: "0.0.0".to_owned(), commit: None },

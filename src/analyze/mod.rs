@@ -13,7 +13,6 @@ mod counters;
 mod difference;
 mod error;
 mod family;
-#[cfg(test)]
 pub(crate) mod fixture;
 mod fleet;
 mod forecast;

@@ -63,7 +63,7 @@ impl Campaign {
         plan: Plan,
         boot_id: Option<String>,
     ) -> Result<Self, CampaignError> {
-        let mut journal = CampaignJournal::open(&folder.journal_path())?;
+        let mut journal = folder.open_journal()?;
         let event = if journal.entries().is_empty() {
             JournalEvent::Started { boot_id }
         } else {

@@ -343,8 +343,40 @@ pub struct ImportArguments {
 pub enum SelftestCommand {
     /// Coverage, false alarms and published figures of the statistics
     Stats(StatsSelftestArguments),
+    /// The fault matrix: every kind of fault injected, and what came of it
+    Faults(FaultsSelftestArguments),
+    /// As root: campaigns killed at random moments, resumed, and nothing lost
+    Soak(SoakArguments),
     /// The reclaim model against a running User-Mode Linux kernel, counter by counter
     Model(ModelSelftestArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct FaultsSelftestArguments {
+    /// Also run campaigns with real faults on this host (as root)
+    #[arg(long)]
+    pub real: bool,
+    /// Only these rows
+    #[arg(value_name = "ROW")]
+    pub rows: Vec<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SoakArguments {
+    /// Signals to send to running campaigns and trials
+    #[arg(long, default_value_t = 30)]
+    pub kills: u32,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Stop after this time, such as "2min"
+    #[arg(long, value_name = "TIME")]
+    pub longest: Option<Nanos>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -34,6 +34,9 @@ pub fn main(arguments: &RunArguments) -> anyhow::Result<Exit> {
     if super::fleet::is_meant(arguments)? {
         return super::fleet::run(arguments);
     }
+    if !crate::host::stay_in_memory() {
+        tracing::debug!("this process may be swapped out: its pages could not be locked");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let Opened { folder, lock: _lock, plan, manifest } = runtime.block_on(open(arguments))?;
     let _hand_over = HandOver::at_end(folder.path());

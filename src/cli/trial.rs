@@ -13,6 +13,9 @@ use crate::store::{TrialFolder, TrialOutcome, TrialSpec, read_json};
 pub fn main(arguments: &TrialArguments) -> anyhow::Result<Exit> {
     let spec: TrialSpec = read_json(&arguments.spec, "trial specification")?;
     let folder = TrialFolder::at(&arguments.out)?;
+    if !crate::host::stay_in_memory() {
+        tracing::debug!("this process may be swapped out: its pages could not be locked");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let record = runtime.block_on(async {
         let cancel = cancel_on_signal().context("cannot listen to signals")?;

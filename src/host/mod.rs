@@ -18,6 +18,7 @@ pub mod swap;
 pub mod syscall;
 
 mod crash;
+mod disk_room;
 mod error;
 mod kernel;
 pub mod kernel_config;
@@ -26,11 +27,14 @@ mod real_tests;
 mod root;
 mod running_kernel;
 mod session;
+mod steadfast;
 
 pub use crash::{CrashMode, CrashPoint};
+pub use disk_room::DiskRoom;
 pub use error::HostError;
 pub use kernel::{CommandOutput, Facility, FileIdentity, Kernel, MountCall, RealKernel};
 pub use root::SysRoot;
 pub use running_kernel::{RunningKernel, build_id_in_notes};
 pub use session::{HostSession, SessionOptions};
+pub use steadfast::stay_in_memory;
 pub use syscall::LoopBacking;

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::crash::CrashPoint;
+use super::disk_room::DiskRoom;
 use super::error::HostError;
 use super::kernel::{CommandOutput, Facility, FileIdentity, Kernel, MountCall, RealKernel};
 use super::syscall::LoopBacking;
@@ -21,6 +22,7 @@ pub struct SysRoot {
     root: PathBuf,
     kernel: Arc<dyn Kernel>,
     crash: Arc<CrashPoint>,
+    disk: DiskRoom,
 }
 
 impl SysRoot {
@@ -36,12 +38,21 @@ impl SysRoot {
 
     /// A tree at `root` that behaves as `kernel` says.
     pub fn with_kernel(root: impl Into<PathBuf>, kernel: Arc<dyn Kernel>) -> Self {
-        SysRoot { root: root.into(), kernel, crash: Arc::new(CrashPoint::never()) }
+        SysRoot { root: root.into(), kernel, crash: Arc::new(CrashPoint::never()), disk: DiskRoom::default() }
     }
 
     /// The same tree with a crash point.
     pub fn with_crash_point(&self, crash: Arc<CrashPoint>) -> Self {
         SysRoot { crash, ..self.clone() }
+    }
+
+    /// The same tree, whose journals lie on a disk with so much room.
+    pub fn on(&self, disk: DiskRoom) -> Self {
+        SysRoot { disk, ..self.clone() }
+    }
+
+    pub(super) fn disk(&self) -> &DiskRoom {
+        &self.disk
     }
 
     pub(super) fn crash(&self) -> &CrashPoint {

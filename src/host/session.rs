@@ -62,6 +62,10 @@ impl HostSession {
     pub fn open_as(root: SysRoot, options: SessionOptions, owner: Owner) -> Result<Self, HostError> {
         let lock = HostLock::acquire(&root, &options.folder, &options.purpose)?;
         let recovery = recover_locked(&root, &options.folder, &lock)?;
+        if let Some(owner) = recovery.alive.first() {
+            // It has let go of the lock with changes left: it is about to die, or hangs.
+            return Err(HostError::Locked { holder: format!("{owner}, which has not undone its changes") });
+        }
         if !recovery.is_clean() {
             return Err(HostError::Dirty { left: describe_left(&recovery) });
         }

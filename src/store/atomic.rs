@@ -9,15 +9,21 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
+use crate::host::DiskRoom;
 use crate::input;
 
 /// Writes `bytes` to `path` so that a crash leaves the old file or the new one.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write_on(&DiskRoom::default(), path, bytes)
+}
+
+/// As [`write_atomically`], on a disk with so much room.
+fn write_on(disk: &DiskRoom, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     // A bare name has the empty path for its parent.
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let mut staged =
         tempfile::NamedTempFile::new_in(folder).map_err(StoreError::io("stage a file in", folder))?;
-    staged.write_all(bytes).map_err(StoreError::io("write", path))?;
+    disk.take().and_then(|()| staged.write_all(bytes)).map_err(StoreError::io("write", path))?;
     staged.as_file().sync_all().map_err(StoreError::io("sync", path))?;
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     staged.as_file().set_permissions(mode).map_err(StoreError::io("set the mode of", path))?;
@@ -33,13 +39,18 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
 
 /// Writes a value as indented JSON with a final newline.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+    write_json_on(&DiskRoom::default(), path, value)
+}
+
+/// As [`write_json`], on a disk with so much room.
+pub(super) fn write_json_on<T: Serialize>(disk: &DiskRoom, path: &Path, value: &T) -> Result<(), StoreError> {
     let mut bytes = serde_json::to_vec_pretty(value).map_err(|source| StoreError::Json {
         what: "value to store",
         path: path.to_owned(),
         source,
     })?;
     bytes.push(b'\n');
-    write_atomically(path, &bytes)
+    write_on(disk, path, &bytes)
 }
 
 /// Reads a JSON file that carries a `schema` of at most [`super::SCHEMA`].

@@ -1,7 +1,7 @@
 //! The campaign's journal: every decision, written and synced before it takes effect.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use super::atomic::check_schema;
 use super::error::StoreError;
 use super::ownership::no_links;
 use super::spec::TrialId;
+use crate::host::DiskRoom;
 use crate::input;
 
 /// Why a campaign stopped adding blocks.
@@ -117,6 +118,7 @@ pub struct JournalEntry {
 pub struct CampaignJournal {
     path: PathBuf,
     file: File,
+    disk: DiskRoom,
     entries: Vec<JournalEntry>,
 }
 
@@ -137,7 +139,12 @@ impl CampaignJournal {
         let entries = parse(path, &bytes[..whole])?;
         file.set_len(whole as u64).map_err(StoreError::io("cut", path))?;
         file.seek(SeekFrom::End(0)).map_err(StoreError::io("seek", path))?;
-        Ok(CampaignJournal { path: path.to_owned(), file, entries })
+        Ok(CampaignJournal { path: path.to_owned(), file, disk: DiskRoom::default(), entries })
+    }
+
+    /// The same journal, on a disk with so much room.
+    pub fn on(self, disk: DiskRoom) -> Self {
+        CampaignJournal { disk, ..self }
     }
 
     /// Reads a journal without opening it for writing.
@@ -172,14 +179,8 @@ impl CampaignJournal {
             })?;
             line.push(b'\n');
         }
-        let start = self.file.stream_position().map_err(StoreError::io("seek", &self.path))?;
-        let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
-        if let Err(source) = written {
-            // A full disk leaves half a line; cut it so that the next append starts clean.
-            let _ = self.file.set_len(start);
-            let _ = self.file.seek(SeekFrom::Start(start));
-            return Err(StoreError::Io { action: "write", path: self.path.clone(), source });
-        }
+        let appended = self.disk.append_line(&mut self.file, &line);
+        appended.map_err(StoreError::io("write", &self.path))?;
         self.entries.extend(entries);
         Ok(())
     }

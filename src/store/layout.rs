@@ -5,24 +5,28 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::atomic::{create_private_folder, read_json, write_json};
+use super::atomic::{create_private_folder, read_json, write_json_on};
 use super::error::StoreError;
+use super::journal::CampaignJournal;
 use super::manifest::Manifest;
 use super::ownership::no_links;
 use super::record::TrialRecord;
 use super::spec::{TrialId, TrialSpec};
 use crate::config::Plan;
+use crate::host::DiskRoom;
 
 /// A campaign's folder.
 #[derive(Debug, Clone)]
 pub struct CampaignFolder {
     path: PathBuf,
+    disk: DiskRoom,
 }
 
 /// A trial's folder.
 #[derive(Debug, Clone)]
 pub struct TrialFolder {
     path: PathBuf,
+    disk: DiskRoom,
 }
 
 /// Refuses what could leave the results folder or hide in it.
@@ -40,6 +44,20 @@ fn refuse_link(path: &Path) -> Result<(), StoreError> {
 }
 
 impl CampaignFolder {
+    fn at(path: PathBuf) -> Self {
+        CampaignFolder { path, disk: DiskRoom::default() }
+    }
+
+    /// The same folder, on a disk with so much room.
+    pub fn on(self, disk: DiskRoom) -> Self {
+        CampaignFolder { disk, ..self }
+    }
+
+    /// Opens or makes the journal.
+    pub fn open_journal(&self) -> Result<CampaignJournal, StoreError> {
+        Ok(CampaignJournal::open(&self.journal_path())?.on(self.disk.clone()))
+    }
+
     /// Creates `results/name`; it may exist already, when a campaign is resumed.
     pub fn create(results: &Path, name: &str) -> Result<Self, StoreError> {
         check_name(name)?;
@@ -48,14 +66,14 @@ impl CampaignFolder {
         refuse_link(&path)?;
         create_private_folder(&path)?;
         create_private_folder(&path.join("trials"))?;
-        Ok(CampaignFolder { path })
+        Ok(CampaignFolder::at(path))
     }
 
     /// An existing campaign.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         refuse_link(path)?;
         if path.join("manifest.json").is_file() {
-            Ok(CampaignFolder { path: path.to_owned() })
+            Ok(CampaignFolder::at(path.to_owned()))
         } else {
             Err(StoreError::NoCampaign { path: path.to_owned() })
         }
@@ -64,7 +82,7 @@ impl CampaignFolder {
     /// A folder that may have no manifest yet.
     pub fn unfinished(path: &Path) -> Result<Self, StoreError> {
         refuse_link(path)?;
-        Ok(CampaignFolder { path: path.to_owned() })
+        Ok(CampaignFolder::at(path.to_owned()))
     }
 
     pub fn path(&self) -> &Path {
@@ -98,7 +116,7 @@ impl CampaignFolder {
     }
 
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
-        write_json(&self.path.join("manifest.json"), manifest)
+        write_json_on(&self.disk, &self.path.join("manifest.json"), manifest)
     }
 
     pub fn manifest(&self) -> Result<Manifest, StoreError> {
@@ -106,7 +124,7 @@ impl CampaignFolder {
     }
 
     pub fn write_plan(&self, plan: &Plan) -> Result<(), StoreError> {
-        write_json(&self.path.join("plan.json"), plan)
+        write_json_on(&self.disk, &self.path.join("plan.json"), plan)
     }
 
     pub fn plan(&self) -> Result<Plan, StoreError> {
@@ -149,7 +167,7 @@ impl CampaignFolder {
         let path = trials.join(name);
         refuse_link(&path)?;
         create_private_folder(&path)?;
-        Ok(TrialFolder { path })
+        Ok(TrialFolder { path, disk: self.disk.clone() })
     }
 
     /// Folders of every trial, in the order of their names.
@@ -163,7 +181,7 @@ impl CampaignFolder {
             }
         }
         paths.sort();
-        Ok(paths.into_iter().map(|path| TrialFolder { path }).collect())
+        Ok(paths.into_iter().map(|path| TrialFolder { path, disk: self.disk.clone() }).collect())
     }
 
     /// Every finished record. A trial without one was killed and is passed over.
@@ -194,7 +212,7 @@ impl TrialFolder {
     pub fn at(path: &Path) -> Result<Self, StoreError> {
         refuse_link(path)?;
         create_private_folder(path)?;
-        Ok(TrialFolder { path: path.to_owned() })
+        Ok(TrialFolder { path: path.to_owned(), disk: DiskRoom::default() })
     }
 
     pub fn path(&self) -> &Path {
@@ -228,11 +246,11 @@ impl TrialFolder {
     }
 
     pub fn write_spec(&self, spec: &TrialSpec) -> Result<(), StoreError> {
-        write_json(&self.spec_path(), spec)
+        write_json_on(&self.disk, &self.spec_path(), spec)
     }
 
     pub fn write_record(&self, record: &TrialRecord) -> Result<(), StoreError> {
-        write_json(&self.path.join("record.json"), record)
+        write_json_on(&self.disk, &self.path.join("record.json"), record)
     }
 
     pub fn record(&self) -> Result<TrialRecord, StoreError> {

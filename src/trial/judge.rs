@@ -8,7 +8,7 @@ use crate::store::{KernelIdentity, SwapFacts, TrialSpec, Violation};
 use crate::units::Bytes;
 
 /// Kills in the cgroup during the trial mean that its numbers are of another workload.
-pub(super) fn out_of_memory(before: &MemoryEvents, after: &MemoryEvents) -> Option<Violation> {
+pub(crate) fn out_of_memory(before: &MemoryEvents, after: &MemoryEvents) -> Option<Violation> {
     let kills = after.oom_kill?.saturating_sub(before.oom_kill.unwrap_or(0));
     (kills > 0).then(|| {
         Violation::new(
@@ -62,7 +62,7 @@ pub(super) fn swap_was_used(
 }
 
 /// The kernel that runs must be the one that the arm names.
-pub(super) fn wrong_kernel(expected: &KernelIdentity, running: &KernelIdentity) -> Option<Violation> {
+pub(crate) fn wrong_kernel(expected: &KernelIdentity, running: &KernelIdentity) -> Option<Violation> {
     let same =
         |expected: &Option<String>, running: &Option<String>| expected.is_none() || expected == running;
     let matches = (expected.release.is_empty() || expected.release == running.release)

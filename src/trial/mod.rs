@@ -6,6 +6,7 @@
 //! A trial is a process of its own. Whatever happens to it, the journal undoes
 //! what it did to the host: here at its end, or at the next start.
 
+mod disturbance;
 mod error;
 mod host_setup;
 mod identity;
@@ -13,6 +14,8 @@ mod judge;
 mod perf;
 mod run;
 
+pub(crate) use disturbance::Disturbance;
 pub use error::TrialError;
 pub use identity::{kernel_identity, stable_host_name};
+pub(crate) use judge::{out_of_memory, wrong_kernel};
 pub use run::run;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::disturbance::Disturbance;
 use super::error::TrialError;
 use super::host_setup::HostSetup;
 use super::identity::{kernel_identity, stable_host_name};
@@ -150,8 +151,10 @@ async fn measure(
         }
     };
     let marks = Marks::with_observer(begun, &observer);
+    let disturbance = Disturbance::begin(root);
     let result = run_workload(record, setup, (&raw, scratch.path(), &tools), cancel, &marks).await?;
     marks.leave();
+    record.host_events.extend(disturbance.events(root));
     record.phases = marks.phases().into_iter().filter_map(span).collect();
     let counted = match perf {
         Some(perf) => perf.finish(&tools, &raw).await.map_err(TrialError::Perf)?,

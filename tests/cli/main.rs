@@ -6,5 +6,6 @@ mod faults;
 mod history;
 mod hostile;
 mod isolation;
+mod matrix;
 mod support;
 mod texts;

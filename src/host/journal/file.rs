@@ -125,15 +125,8 @@ impl Journal {
             }
             return Err(stop);
         }
-        let before = self.file.metadata().map(|meta| meta.len());
-        let result = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
-        result.map_err(|error| {
-            // Half a line (disk full) would hide every later one.
-            if let Ok(length) = before {
-                let _ = self.file.set_len(length);
-            }
-            self.failed(format!("cannot be written: {error}; the change was not made"))
-        })
+        let appended = root.disk().append_line(&mut self.file, text.as_bytes());
+        appended.map_err(|error| self.failed(format!("cannot be written: {error}; the change was not made")))
     }
 
     fn failed(&self, what: String) -> HostError {

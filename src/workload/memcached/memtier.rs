@@ -125,7 +125,7 @@ const SIGNS: [(&str, &str, &str); 5] = [
 ];
 
 /// The rules that `stderr` breaks, each once, with the first line that shows it.
-pub(super) fn judge_stderr(stderr: &str) -> Vec<Violation> {
+pub(crate) fn judge_stderr(stderr: &str) -> Vec<Violation> {
     let mut found: Vec<Violation> = Vec::new();
     for line in stderr.split(['\n', '\r']) {
         let Some((rule, _, message)) = SIGNS.iter().find(|(_, sign, _)| line.contains(sign)) else {

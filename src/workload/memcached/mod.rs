@@ -10,11 +10,12 @@ mod measure;
 mod memtier;
 mod memtier_json;
 mod result;
-mod rules;
+pub(crate) mod rules;
 mod run;
 mod server;
 mod stats;
 
+pub(crate) use memtier::judge_stderr;
 pub use memtier_json::{MemtierReport, parse as parse_memtier};
 pub use result::{CommandResult, LoadRun, Quantiles};
 pub use run::run;

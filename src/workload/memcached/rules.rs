@@ -2,10 +2,11 @@
 
 use super::loader::LoaderSpec;
 use super::loader::Requests;
-use super::result::LoadRun;
+use super::result::{CommandResult, LoadRun};
 use super::stats::Stats;
 use crate::config::workload::KeyPattern;
 use crate::store::Violation;
+use crate::units::Nanos;
 
 /// What a run is judged by.
 #[derive(Debug)]
@@ -38,6 +39,35 @@ pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Violation> {
     agreement(evidence, &mut found);
     contents(evidence, &mut found);
     found
+}
+
+/// The rules that [`LoaderSpec::example`] breaks after so many sets, with such counters of the server.
+pub(crate) fn of_example(after: &[(&str, u64)], sets: u64) -> Result<Vec<String>, String> {
+    let stats = |numbers: &[(&str, u64)]| {
+        let lines: String = numbers.iter().map(|(name, value)| format!("STAT {name} {value}\r\n")).collect();
+        Stats::parse(&format!("{lines}END\r\n"))
+    };
+    let count = |count| CommandResult { count, ..CommandResult::default() };
+    let run = LoadRun {
+        index: 1,
+        duration: Nanos::from_seconds(1),
+        sets: count(sets),
+        gets: count(0),
+        totals: count(sets),
+        ops_per_second: Vec::new(),
+        connection_errors: 0,
+    };
+    let (before, after) = (stats(&[("cmd_set", 0), ("evictions", 0)])?, stats(after)?);
+    let (spec, runs) = (LoaderSpec::example(), [run]);
+    let evidence = Evidence {
+        spec: &spec,
+        runs: &runs,
+        before: &before,
+        after: &after,
+        allow_evictions: false,
+        filled: false,
+    };
+    Ok(judge(&evidence).into_iter().map(|violation| violation.rule).collect())
 }
 
 fn server_counters(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {

@@ -15,6 +15,7 @@ mod tests;
 
 pub use network::{ENTER, HOLD, enter, hold};
 pub use parse::{Confidence, NetperfOutput, NetperfParseError, Rate, parse};
+pub(crate) use server::owns_listener;
 pub use stream::{DRIVER, main};
 
 use self::network::Network;

@@ -75,7 +75,7 @@ fn free_port() -> Result<u16, WorkloadError> {
 }
 
 /// Whether the process has the listening socket of the port, in its own network.
-fn owns_listener(pid: u32, port: u16) -> bool {
+pub(crate) fn owns_listener(pid: u32, port: u16) -> bool {
     let Ok(table) = std::fs::read_to_string(format!("/proc/{pid}/net/tcp")) else {
         return false;
     };

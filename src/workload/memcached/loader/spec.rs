@@ -159,9 +159,8 @@ impl LoaderSpec {
     }
 }
 
-#[cfg(test)]
 impl LoaderSpec {
-    /// A small task for tests; its socket does not exist.
+    /// A small task for tests and for `selftest faults`; its socket does not exist.
     pub(crate) fn example() -> Self {
         LoaderSpec {
             endpoint: Endpoint::Unix("/nonexistent/socket".into()),
