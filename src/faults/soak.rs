@@ -18,7 +18,7 @@ use crate::store::{CampaignFolder, CampaignJournal, JournalEvent, StopReason, Tr
 
 /// A campaign that hangs longer than this after its signal is a fault of its own.
 const PATIENCE: Duration = Duration::from_secs(90);
-const LATEST_KILL_MS: u64 = 900;
+const LATEST_KILL_MS: u64 = 600;
 /// Four trials a block.
 const BLOCKS: usize = 5;
 const SIGNALS: [(Signal, &str); 4] =
@@ -158,7 +158,7 @@ impl OneCampaign {
         matches!(self.events().last(), Some(JournalEvent::Stopped { reason: StopReason::Planned }))
     }
 
-    /// One start and, unless it is to run to its end, one signal at a random moment.
+    /// One start and, unless it is to run to its end, signals at random moments until it is hit itself.
     fn start(
         &mut self,
         random: &mut Xoshiro256PlusPlus,
@@ -175,14 +175,16 @@ impl OneCampaign {
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(self.results.with_file_name("stderr"))?)
             .spawn()?;
-        let after = Duration::from_millis(random.random_range(1..LATEST_KILL_MS));
-        let (signal, name) = SIGNALS[random.random_range(0..SIGNALS.len())];
-        let target = [Target::Campaign, Target::Trial, Target::Both][random.random_range(0..3)];
-        if !to_the_end {
-            thread::sleep(after);
+        // A campaign outlives the end of its trials, and can be hit again.
+        let mut goes_on = !to_the_end;
+        while goes_on {
+            thread::sleep(Duration::from_millis(random.random_range(1..LATEST_KILL_MS)));
+            let (signal, name) = SIGNALS[random.random_range(0..SIGNALS.len())];
+            let target = [Target::Campaign, Target::Trial, Target::Both][random.random_range(0..3)];
             if hit(&campaign, target, signal) {
                 *report.kills.entry(format!("{name} {target:?}")).or_default() += 1;
             }
+            goes_on = matches!(target, Target::Trial) && campaign.try_wait()?.is_none();
         }
         self.await_end(&mut campaign, report)?;
         self.look(report);
