@@ -18,7 +18,7 @@ mod tests {
         let stays = stay_in_memory();
         let status = std::fs::read_to_string("/proc/self/status").expect("our own");
         let line = status.lines().find(|line| line.starts_with("VmLck:")).expect("always there");
-        let locked = !line.split_whitespace().nth(1).is_some_and(|kib| kib == "0");
+        let locked = line.split_whitespace().nth(1).is_some_and(|kib| kib != "0");
         assert_eq!(stays, locked, "{line}");
         assert!(stays || !rustix::process::geteuid().is_root());
     }
