@@ -55,22 +55,29 @@ fn by_dunnett(
     families: &BTreeMap<(String, String), Vec<usize>>,
     alpha: f64,
 ) -> BTreeMap<usize, f64> {
-    let mut adjusted = BTreeMap::new();
+    let (mut adjusted, mut known) = (BTreeMap::new(), BTreeMap::new());
     for places in families.values() {
         for place in places {
             let Some(result) = comparisons[*place].result.as_mut() else { continue };
-            adjusted.insert(*place, widen(result, places.len(), families.len(), alpha));
+            let size = (places.len(), result.paired.n);
+            let family = known.entry(size).or_insert_with(|| Dunnett::new(size.0, size.1).ok()).as_ref();
+            adjusted.insert(*place, widen(result, (family, places.len()), families.len(), alpha));
         }
     }
     adjusted
 }
 
 /// Widens one interval; the p that goes with it.
-fn widen(result: &mut ComparisonResult, candidates: usize, families: usize, alpha: f64) -> f64 {
+fn widen(
+    result: &mut ComparisonResult,
+    (dunnett, candidates): (Option<&Dunnett>, usize),
+    families: usize,
+    alpha: f64,
+) -> f64 {
     let shared = families as f64;
     let by_count = (result.p * candidates as f64 * shared).min(1.0);
-    let Ok(dunnett) = Dunnett::new(candidates, result.paired.df) else { return by_count };
-    let Ok(critical) = dunnett.critical(alpha / shared) else { return by_count };
+    let critical = dunnett.and_then(|d| d.critical(alpha / shared).ok());
+    let (Some(dunnett), Some(critical)) = (dunnett, critical) else { return by_count };
     let interval = Interval::around(result.paired.mean, critical * result.paired.standard_error);
     result.interval = Some((Percent::from_log_ratio(interval.low), Percent::from_log_ratio(interval.high)));
     result.interval_kind = IntervalKind::Simultaneous;
@@ -112,7 +119,7 @@ mod tests {
         for comparison in &all {
             let result = comparison.result.as_ref().expect("blocks");
             let paired = &result.paired;
-            let dunnett = Dunnett::new(3, paired.df).expect("sound");
+            let dunnett = Dunnett::new(3, paired.n).expect("sound");
             let half = dunnett.critical(0.05).expect("alpha") * paired.standard_error;
             let (low, high) = result.interval.expect("bounded");
             assert!((low.to_log_ratio() - (paired.mean - half)).abs() < 1e-9);

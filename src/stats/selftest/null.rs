@@ -42,7 +42,7 @@ fn families(test: &SelfTest) -> Result<Vec<SelfTestRow>, StatsError> {
     let mut rows = Vec::new();
     for blocks in [6, 18] {
         let df = (blocks - 1) as f64;
-        let corrected = Dunnett::new(CANDIDATES, df)?.critical(0.05)?;
+        let corrected = Dunnett::new(CANDIDATES, blocks)?.critical(0.05)?;
         for (name, critical, bounds) in [
             ("any of 3 candidates called changed (Dunnett)", corrected, BOUNDS),
             ("contrast: any of 3 candidates, uncorrected", t_critical(0.05, df), (0.1, 0.14)),
