@@ -340,4 +340,4 @@ fn words(lines: &[HostVerdict], pooled: Option<&RandomEffects>) -> String {
 
 #[cfg(test)]
 #[path = "fleet_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -42,7 +42,7 @@ fn on_hosts(folder: &CampaignFolder, hosts: &[(&str, &str)]) {
 }
 
 /// `factors[i]` is what the candidate does on host i.
-fn fleet(results: &Path, hosts: &[(&str, &str)], factors: &[f64]) -> CampaignAnalysis {
+pub(crate) fn fleet(results: &Path, hosts: &[(&str, &str)], factors: &[f64]) -> CampaignAnalysis {
     let blocks = BLOCKS as usize * hosts.len();
     let experiment = super::super::fixture::EXPERIMENT.replace("blocks = 8", &format!("blocks = {blocks}"));
     let value = |block: u32, position: u32, arm: &str| {

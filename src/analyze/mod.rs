@@ -14,7 +14,7 @@ mod difference;
 mod error;
 mod family;
 pub(crate) mod fixture;
-mod fleet;
+pub(crate) mod fleet;
 mod forecast;
 mod history;
 mod judge;

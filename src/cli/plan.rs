@@ -11,6 +11,7 @@ use crate::campaign::expected_trial_time;
 use crate::config::arithmetic::{self, Arithmetic};
 use crate::config::scale::{self, Machine, ScaleRequest};
 use crate::config::{self, ConfigError, Plan};
+use crate::fleet::block_time_limit;
 use crate::host::SysRoot;
 use crate::host::facts::HostFacts;
 use crate::units::{Bytes, Nanos};
@@ -97,6 +98,12 @@ fn describe(plan: &Plan) -> String {
         text += &format!(", at most {budget}");
     }
     text.push('\n');
+    if let Some(fleet) = &plan.experiment.fleet {
+        text += &format!(
+            "fleet: so much on each host, a block a task, each of at most {} (waiting included)\n",
+            block_time_limit(fleet, plan)
+        );
+    }
     for change in &plan.changes {
         text += &format!("changed: {change}\n");
     }

@@ -140,3 +140,88 @@ fn confounders(reports: &[&NodeReport]) -> Vec<String> {
     }
     told
 }
+
+#[cfg(test)]
+mod unit {
+    use super::super::fake::manifest;
+    use super::*;
+    use crate::host::doctor::DoctorReport;
+    use crate::store::{Manifest, ToolVersion};
+
+    fn node(name: &str, state: &str, features: &[&str]) -> NodeLine {
+        NodeLine {
+            name: name.to_owned(),
+            state: state.to_owned(),
+            features: features.iter().map(|f| (*f).to_owned()).collect(),
+            reason: "none".to_owned(),
+        }
+    }
+
+    fn report(name: &str, problems: &[&str]) -> NodeReport {
+        let manifest = Manifest { host: format!("machine {name}"), ..manifest() };
+        let doctor = DoctorReport { schema: 1, lines: Vec::new() };
+        NodeReport::new(name.to_owned(), manifest, doctor, problems.iter().map(|p| (*p).to_owned()).collect())
+    }
+
+    fn section(hosts: Option<u32>) -> FleetSection {
+        let class = |name: &str| FleetClass { name: name.to_owned(), feature: None, hosts };
+        FleetSection { classes: vec![class("epyc"), class("xeon")], ..FleetSection::default() }
+    }
+
+    #[test]
+    fn unfit_nodes_are_named_and_others_taken_by_class() {
+        let nodes = [
+            node("a1", "idle", &["epyc"]),
+            node("a2", "idle", &["epyc"]),
+            node("b1", "mixed", &["xeon"]),
+            node("b2", "down*", &["xeon"]),
+            node("c1", "idle", &["arm"]),
+        ];
+        let (asked, unfit) = candidates(&section(None), &nodes);
+        assert_eq!(asked.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(), ["a1", "a2", "b1"]);
+        let reports = [report("a1", &["no memory cgroup"]), report("a2", &[]), report("b1", &[])];
+        let choice = choose(&section(None), &nodes, &reports, unfit.clone()).expect("chosen");
+        let hosts: Vec<(&str, &str)> =
+            choice.hosts.iter().map(|h| (h.node.as_str(), h.class.as_str())).collect();
+        assert_eq!(hosts, [("a2", "epyc"), ("b1", "xeon")]);
+        let unfit_names: Vec<(&str, &str)> =
+            choice.unfit.iter().map(|u| (u.node.as_str(), u.why.as_str())).collect();
+        assert_eq!(unfit_names, [("a1", "no memory cgroup"), ("b2", "down*")]);
+        let error = choose(&section(Some(2)), &nodes, &reports, unfit).expect_err("one fit epyc").to_string();
+        assert!(error.contains("\"epyc\" needs 2 fit host(s) and has 1: a1: no memory cgroup"), "{error}");
+    }
+
+    #[test]
+    fn what_differs_between_hosts_is_told_and_drivers_never_mixed() {
+        let nodes =
+            [node("a1", "idle", &["epyc"]), node("b1", "idle", &["xeon"]), node("b2", "idle", &["xeon"])];
+        let (mut a, mut b, mut other) = (report("a1", &[]), report("b1", &[]), report("b2", &[]));
+        a.manifest.kernel.release = "6.12.1".to_owned();
+        b.manifest.kernel.release = "6.12.9".to_owned();
+        let fio = ToolVersion { path: "/usr/bin/fio".to_owned(), version: "3.33".to_owned() };
+        b.manifest.tools.insert("fio".to_owned(), fio);
+        b.skew_seconds = -90;
+        other.manifest.drivers.insert("memcached".to_owned(), "tool".to_owned());
+        let choice = choose(&section(None), &nodes, &[a, b, other], Vec::new()).expect("chosen");
+        assert_eq!(choice.hosts.len(), 2);
+        assert!(
+            choice.unfit[0].node == "b2" && choice.unfit[0].why.contains("never mixed"),
+            "{:?}",
+            choice.unfit
+        );
+        let told = choice.confounders.join("\n");
+        for words in ["the kernel is not the same", "6.12.9", "version of fio", "none on a1", "clock of b1"] {
+            assert!(told.contains(words), "{words}: {told}");
+        }
+    }
+
+    #[test]
+    fn two_nodes_of_one_machine_are_no_two_hosts() {
+        let nodes = [node("n1", "idle", &[]), node("n2", "idle", &[])];
+        let mut second = report("n2", &[]);
+        second.manifest.host = "machine n1".to_owned();
+        let any = FleetSection::default();
+        let choice = choose(&any, &nodes, &[report("n1", &[]), second], Vec::new()).expect("chosen");
+        assert!(choice.confounders[0].contains("n1 and n2 are one machine"), "{:?}", choice.confounders);
+    }
+}

@@ -111,3 +111,36 @@ fn chart(
     let title = words.title.clone();
     Ok(Chart::new(name, title, frame))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Source, gallery, svg_for_page};
+    use crate::analyze::fleet::tests::fleet;
+
+    #[test]
+    fn hosts_stand_below_their_class_and_all_of_them_last() {
+        let results = tempfile::tempdir().expect("a folder");
+        let hosts = [("a1", "epyc"), ("a2", "epyc"), ("b1", "xeon"), ("b2", "xeon")];
+        let analysis = fleet(results.path(), &hosts, &[1.06, 1.05, 0.95, 0.96]);
+        let drawn = gallery(&Source { analysis: &analysis, series: None });
+        assert!(drawn.refused.is_empty(), "{:?}", drawn.refused);
+        let chart = drawn.charts.iter().find(|c| c.name == "hosts").expect("drawn");
+        let svg = svg_for_page(&chart.picture, &chart.title).expect("drawn");
+        let places: Vec<usize> = [
+            "a1 (epyc)",
+            "a2 (epyc)",
+            "epyc, 2 hosts",
+            "b1 (xeon)",
+            "b2 (xeon)",
+            "xeon, 2 hosts",
+            "all 4 hosts",
+        ]
+        .iter()
+        .map(|label| svg.find(label).unwrap_or_else(|| panic!("{label} is not there")))
+        .collect();
+        assert!(places.is_sorted(), "{places:?}");
+        let one = fleet(results.path().join("one").as_path(), &hosts[..1], &[1.06]);
+        let drawn = gallery(&Source { analysis: &one, series: None });
+        assert!(drawn.charts.iter().all(|c| c.name != "hosts"), "one host is the forest itself");
+    }
+}
