@@ -195,7 +195,7 @@ pub const ROWS: [Row; 25] = [
         fault: "wrong kernel, panic, hang, journal of another boot",
         injected: "stub guests and a fake boot id",
         inject: kill_rows::reboots,
-        real: Real::Test("a_guest_that_loses_its_power_costs_one_trial"),
+        real: Real::Test("a_panic_in_mid_trial_is_told_with_the_kernels_words"),
     },
     Row {
         number: 25,

@@ -52,3 +52,18 @@ rows! {
 fn every_row_has_its_test() {
     assert_eq!(TESTED, (1..=ROWS.len()).collect::<Vec<_>>());
 }
+
+#[test]
+fn the_named_tests_exist() {
+    let texts = [
+        include_str!("../host/real_tests.rs"),
+        include_str!("../../tests/cli/faults.rs"),
+        include_str!("../../tests/memcached.rs"),
+        include_str!("../../tests/uml.rs"),
+    ];
+    for row in &ROWS {
+        if let Real::Test(name) = row.real {
+            assert!(texts.iter().any(|text| text.contains(&format!("fn {name}("))), "{name}");
+        }
+    }
+}

@@ -49,3 +49,20 @@ impl DiskRoom {
         written
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_line_on_a_full_disk_is_taken_back() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        let disk = DiskRoom::full_from(1);
+        disk.append_line(file.as_file_mut(), b"first\n").expect("there is room");
+        let error = disk.append_line(file.as_file_mut(), b"second\n").expect_err("full");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(disk.was_full());
+        DiskRoom::default().append_line(file.as_file_mut(), b"third\n").expect("room again");
+        assert_eq!(std::fs::read_to_string(file.path()).expect("there"), "first\nthird\n");
+    }
+}
