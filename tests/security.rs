@@ -84,9 +84,10 @@ fn every_unsafe_block_is_listed_with_its_reason() {
 
 #[test]
 fn no_shell_is_started() {
-    // What goes into a guest's file system, and the script of a guest of the model's validation,
-    // which is made of this program's own numbers.
+    // What goes into a guest's file system, the script of a guest of the model's validation, which
+    // is made of this program's own numbers, and the constant scripts of the fault selftest.
     let known = [
+        ("src/faults/real.rs", "command.args([\"--mount\", \"sh\", \"-c\", script]).arg(own);"),
         ("src/target/vm/target.rs", ".chain([\"sh\"])"),
         ("src/cli/validate/guest.rs", "\"/bin/sh\".to_owned(), \"-ec\".to_owned()"),
     ];
