@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use run_bench::campaign::{CampaignError, Progress, ProgressEvent, TrialRunner};
+use run_bench::campaign::{CampaignError, TrialRunner};
 use run_bench::config::{self, FleetSection, Plan};
 use run_bench::fleet::{
     Assignment, FleetFile, FleetFolder, FleetHost, Merger, Submission, TaskIdentity, run_block, standing,
@@ -52,34 +52,10 @@ impl TrialRunner for NoWork {
     }
 }
 
-struct Silent;
-
-impl Progress for Silent {
-    fn event(&mut self, _event: ProgressEvent<'_>) {}
-}
-
 fn record(spec: &TrialSpec) -> TrialRecord {
-    TrialRecord {
-        schema: SCHEMA,
-        run_bench: Version::current(),
-        spec: spec.clone(),
-        started: Timestamp::UNIX_EPOCH,
-        ended: Timestamp::UNIX_EPOCH,
-        host: "host".to_owned(),
-        kernel: KernelIdentity::default(),
-        outcome: TrialOutcome::Valid,
-        measurements: Vec::new(),
-        driver: None,
-        parameters: BTreeMap::new(),
-        phases: Vec::new(),
-        counters: BTreeMap::new(),
-        swap: None,
-        sampler: None,
-        host_events: Vec::new(),
-        functional_only: None,
-        overhead: Nanos(0),
-        raw: Vec::new(),
-    }
+    let (host, kernel) = ("host".to_owned(), KernelIdentity::default());
+    let blank = TrialRecord::blank(spec.clone(), host, kernel, Timestamp::UNIX_EPOCH);
+    TrialRecord { outcome: TrialOutcome::Valid, ..blank }
 }
 
 fn manifest() -> Manifest {
@@ -130,7 +106,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for task in 0..tasks {
         let identity = TaskIdentity { job: 1, task, restart: 0, node: "n1".to_owned() };
         let of_task = (&submission, &identity);
-        runtime.block_on(run_block(&folder, of_task, &node, &NoWork, &cancel, &mut Silent))?;
+        runtime.block_on(run_block(&folder, of_task, &node, &NoWork, &cancel, &mut ()))?;
     }
     println!("{tasks} tasks of 4 trials written in {:.1} s", begun.elapsed().as_secs_f64());
     let begun = Instant::now();

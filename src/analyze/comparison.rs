@@ -13,13 +13,9 @@ use crate::stats::paired::PairedAnalysis;
 use crate::stats::power::{PowerTarget, paired_power};
 use crate::stats::sequential::{EProcess, GroupSequential};
 use crate::stats::summary::Summary;
+use crate::stats::verdict::MINIMUM_BLOCKS;
 use crate::store::TrialRecord;
 use crate::units::Percent;
-
-/// Fewer blocks give no verdict: the smallest sign-flip p of five is 0.0625.
-pub(super) const FEWEST_BLOCKS: usize = 6;
-/// The chance of seeing a change that counts as being able to resolve it.
-pub(super) const POWER: f64 = 0.9;
 
 /// One trial's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -242,7 +238,7 @@ fn result(differences: Vec<f64>, analysis: &AnalysisSection, seed: u64) -> Optio
         }
     };
     let percent = |i: Interval| (Percent::from_log_ratio(i.low), Percent::from_log_ratio(i.high));
-    let target = PowerTarget { alpha: analysis.alpha, power: POWER };
+    let target = PowerTarget { alpha: analysis.alpha, ..PowerTarget::default() };
     let detectable = target.detectable_by_blocks(paired.standard_deviation, paired.n).ok();
     Some(ComparisonResult {
         estimate: Percent::from_log_ratio(paired.mean),
@@ -260,11 +256,11 @@ fn result(differences: Vec<f64>, analysis: &AnalysisSection, seed: u64) -> Optio
 fn verdict(result: &ComparisonResult, p: f64, analysis: &AnalysisSection) -> (Verdict, String) {
     let n = result.paired.n;
     let margin = analysis.margin;
-    if n < FEWEST_BLOCKS {
+    if n < MINIMUM_BLOCKS {
         return (
             Verdict::Unresolved,
             format!(
-                "{n} blocks; a verdict needs at least {FEWEST_BLOCKS}, since fewer cannot reject by sign"
+                "{n} blocks; a verdict needs at least {MINIMUM_BLOCKS}, since fewer cannot reject by sign"
             ),
         );
     }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::comparison::{Comparison, ComparisonResult, IntervalKind, POWER};
+use super::comparison::{Comparison, ComparisonResult, IntervalKind};
 use crate::config::{AnalysisSection, ArmRole, StopRule};
 use crate::stats::dunnett::Dunnett;
 use crate::stats::interval::Interval;
@@ -81,7 +81,7 @@ fn widen(
     let interval = Interval::around(result.paired.mean, critical * result.paired.standard_error);
     result.interval = Some((Percent::from_log_ratio(interval.low), Percent::from_log_ratio(interval.high)));
     result.interval_kind = IntervalKind::Simultaneous;
-    let each = PowerTarget { alpha: t_two_sided_p(critical, result.paired.df), power: POWER };
+    let each = PowerTarget { alpha: t_two_sided_p(critical, result.paired.df), ..PowerTarget::default() };
     let detectable = each.detectable_by_blocks(result.paired.standard_deviation, result.paired.n).ok();
     result.detectable = detectable.map(Percent::from_log_ratio);
     // Equal differences have no t; their sign-flip p is counted once per comparison.

@@ -129,26 +129,13 @@ fn spec(plan: &Plan, id: &TrialId, role: ArmRole) -> TrialSpec {
 }
 
 pub(crate) fn record(spec: TrialSpec) -> TrialRecord {
+    let kernel = KernelIdentity { release: "9.9.9".to_owned(), ..KernelIdentity::default() };
+    let host = "Example CPU (00000000)".to_owned();
     TrialRecord {
-        schema: SCHEMA,
         run_bench: Version { version: "0.0.0".to_owned(), commit: None },
-        started: Timestamp::UNIX_EPOCH,
-        ended: Timestamp::UNIX_EPOCH,
-        host: "Example CPU (00000000)".to_owned(),
-        kernel: KernelIdentity { release: "9.9.9".to_owned(), ..KernelIdentity::default() },
         outcome: TrialOutcome::Valid,
-        measurements: Vec::new(),
         driver: Some(DriverIdentity { name: "builtin".to_owned(), version: "0.0.0".to_owned() }),
-        parameters: BTreeMap::new(),
-        phases: Vec::new(),
-        counters: BTreeMap::new(),
-        swap: None,
-        sampler: None,
-        host_events: Vec::new(),
-        functional_only: None,
-        overhead: Nanos(0),
-        raw: Vec::new(),
-        spec,
+        ..TrialRecord::blank(spec, host, kernel, Timestamp::UNIX_EPOCH)
     }
 }
 

@@ -33,3 +33,8 @@ pub enum ProgressEvent<'a> {
 pub trait Progress {
     fn event(&mut self, event: ProgressEvent<'_>);
 }
+
+/// Nobody watches.
+impl Progress for () {
+    fn event(&mut self, _event: ProgressEvent<'_>) {}
+}

@@ -101,33 +101,8 @@ impl TrialRunner for Fake {
 }
 
 fn record(spec: &TrialSpec, outcome: TrialOutcome) -> TrialRecord {
-    TrialRecord {
-        schema: SCHEMA,
-        run_bench: Version::current(),
-        spec: spec.clone(),
-        started: Timestamp::UNIX_EPOCH,
-        ended: Timestamp::UNIX_EPOCH,
-        host: "h".to_owned(),
-        kernel: KernelIdentity::default(),
-        outcome,
-        measurements: Vec::new(),
-        driver: None,
-        parameters: BTreeMap::new(),
-        phases: Vec::new(),
-        counters: BTreeMap::new(),
-        swap: None,
-        sampler: None,
-        host_events: Vec::new(),
-        functional_only: None,
-        overhead: Nanos(0),
-        raw: Vec::new(),
-    }
-}
-
-struct Silent;
-
-impl Progress for Silent {
-    fn event(&mut self, _event: ProgressEvent<'_>) {}
+    let (host, kernel) = ("h".to_owned(), KernelIdentity::default());
+    TrialRecord { outcome, ..TrialRecord::blank(spec.clone(), host, kernel, Timestamp::UNIX_EPOCH) }
 }
 
 struct StopAt(u32);
@@ -146,7 +121,7 @@ impl Judge for StopAt {
 async fn run(results: &Path, fake: &Fake, judge: &impl Judge) -> Result<CampaignSummary, CampaignError> {
     let folder = CampaignFolder::create(results, "c").expect("created");
     let mut campaign = Campaign::open(folder, manifest(), plan(), None).expect("opened");
-    campaign.run(fake, judge, &fake.cancel, &mut Silent).await
+    campaign.run(fake, judge, &fake.cancel, &mut ()).await
 }
 
 fn valid(_id: &TrialId) -> TrialOutcome {

@@ -10,13 +10,12 @@ use crate::config::Plan;
 use crate::stats::boots::{BootCost, BootNoise};
 use crate::stats::power::PowerTarget;
 use crate::stats::variance::deviation_interval;
+use crate::stats::verdict::MINIMUM_BLOCKS;
 use crate::store::{CampaignFolder, TrialRecord};
 use crate::units::{Nanos, Percent};
 
 /// Deviations of a block difference to show where no pilot tells the real one.
 const ASSUMED_DEVIATIONS: [f64; 3] = [1.0, 2.0, 5.0];
-/// Fewer blocks give no verdict.
-const FEWEST_BLOCKS: usize = 6;
 
 /// The noise of one metric as a pilot showed it.
 struct PilotNoise {
@@ -32,7 +31,7 @@ struct PilotNoise {
 /// The paragraph of `plan` on what can be seen, in which time.
 pub fn describe(plan: &Plan, effect: Option<Percent>, pilots: &[PathBuf]) -> anyhow::Result<String> {
     let analysis = plan.analysis();
-    let target = PowerTarget { alpha: analysis.alpha, power: 0.9 };
+    let target = PowerTarget { alpha: analysis.alpha, ..PowerTarget::default() };
     let asked = effect.or(analysis.effect).or(plan.experiment.claim).unwrap_or(analysis.margin);
     // A claim of no change is held against the margin.
     let asked = if asked.0.abs() < analysis.margin.0 { analysis.margin } else { asked };
@@ -55,12 +54,14 @@ pub fn describe(plan: &Plan, effect: Option<Percent>, pilots: &[PathBuf]) -> any
     for pilot in pilots {
         found.extend(noise_of(pilot, trials_per_block(plan))?);
     }
+    let mut timed = Vec::new();
     for noise in &found {
-        let sees = needs(&target, noise.deviation, blocks, asked)?;
-        text += &line(&source(noise), &sees, noise.block_time);
+        let needs = needs(&target, noise.deviation, blocks, asked)?;
+        text += &line(&source(noise), &needs, noise.block_time);
         text += &boots_line(noise, &target, asked)?;
+        timed.push((time(noise.block_time, needs.needed), noise));
     }
-    text += &in_words(plan, &target, &found, asked)?;
+    text += &in_words(plan, &timed, asked);
     Ok(text)
 }
 
@@ -74,7 +75,7 @@ struct Needs {
 
 fn needs(target: &PowerTarget, deviation: f64, planned: usize, asked: Percent) -> anyhow::Result<Needs> {
     let seen = Percent::from_log_ratio(target.detectable_by_blocks(deviation, planned)?);
-    let needed = target.blocks(asked.to_log_ratio().abs(), deviation)?.max(FEWEST_BLOCKS);
+    let needed = target.blocks(asked.to_log_ratio().abs(), deviation)?.max(MINIMUM_BLOCKS);
     Ok(Needs { planned, seen, asked, needed })
 }
 
@@ -123,21 +124,11 @@ fn boots_line(noise: &PilotNoise, target: &PowerTarget, asked: Percent) -> anyho
 }
 
 /// The sentence a reader remembers: what cannot be seen in which time, and by which metric it can.
-fn in_words(
-    plan: &Plan,
-    target: &PowerTarget,
-    found: &[PilotNoise],
-    asked: Percent,
-) -> anyhow::Result<String> {
+fn in_words(plan: &Plan, timed: &[(Nanos, &PilotNoise)], asked: Percent) -> String {
     let budget = plan.schedule().budget;
-    let mut timed = Vec::new();
-    for noise in found {
-        let needed = target.blocks(asked.to_log_ratio().abs(), noise.deviation)?.max(FEWEST_BLOCKS);
-        timed.push((time(noise.block_time, needed), noise));
-    }
-    let Some((longest, own)) = timed.iter().find(|(_, n)| n.metric == plan.analysis().primary.as_str())
-    else {
-        return Ok(String::new());
+    let primary = plan.analysis().primary.as_str();
+    let Some((longest, own)) = timed.iter().find(|(_, noise)| noise.metric == primary) else {
+        return String::new();
     };
     let mut text =
         format!("  {:.1}% of {} cannot be seen here in under {longest}", asked.0.abs(), own.metric);
@@ -153,7 +144,7 @@ fn in_words(
         );
     }
     text.push('\n');
-    Ok(text)
+    text
 }
 
 fn noise_of(pilot: &Path, trials: u64) -> anyhow::Result<Vec<PilotNoise>> {

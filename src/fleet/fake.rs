@@ -16,7 +16,7 @@ use super::request::TaskIdentity;
 use super::scheduler::{JobRequest, NodeLine, Scheduler, TaskLine};
 use super::standing::Standing;
 use super::task::run_block;
-use crate::campaign::{CampaignError, Progress, ProgressEvent, TrialRunner};
+use crate::campaign::{CampaignError, TrialRunner};
 use crate::config::{self, FleetSection, Plan};
 use crate::store::{
     CampaignFolder, KernelIdentity, Manifest, StoreError, TrialFolder, TrialOutcome, TrialRecord, TrialSpec,
@@ -106,33 +106,9 @@ impl TrialRunner for NoWork {
 }
 
 fn record(spec: &TrialSpec, host: &str) -> TrialRecord {
-    TrialRecord {
-        schema: SCHEMA,
-        run_bench: Version::current(),
-        spec: spec.clone(),
-        started: Timestamp::UNIX_EPOCH,
-        ended: Timestamp::UNIX_EPOCH,
-        host: host.to_owned(),
-        kernel: KernelIdentity::default(),
-        outcome: TrialOutcome::Valid,
-        measurements: Vec::new(),
-        driver: None,
-        parameters: BTreeMap::new(),
-        phases: Vec::new(),
-        counters: BTreeMap::new(),
-        swap: None,
-        sampler: None,
-        host_events: Vec::new(),
-        functional_only: None,
-        overhead: Nanos(0),
-        raw: Vec::new(),
-    }
-}
-
-struct Silent;
-
-impl Progress for Silent {
-    fn event(&mut self, _event: ProgressEvent<'_>) {}
+    let (host, kernel) = (host.to_owned(), KernelIdentity::default());
+    let blank = TrialRecord::blank(spec.clone(), host, kernel, Timestamp::UNIX_EPOCH);
+    TrialRecord { outcome: TrialOutcome::Valid, ..blank }
 }
 
 impl FakeSlurm {
@@ -177,8 +153,7 @@ impl FakeSlurm {
             let identity = TaskIdentity { job, task, restart, node: node.clone() };
             let manifest = Manifest { host, ..manifest() };
             let ran =
-                run_block(&self.folder, (submission, &identity), &manifest, &runner, &cancel, &mut Silent)
-                    .await;
+                run_block(&self.folder, (submission, &identity), &manifest, &runner, &cancel, &mut ()).await;
             assert_eq!(ran.is_err(), full, "{ran:?}");
             let of_try = self.folder.block_path(block).join(identity.try_name());
             if matches!(fate, Fate::Killed(_)) {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::FleetFolder;
 use super::request::TaskIdentity;
+use crate::input;
 use crate::store::{CampaignFolder, StoreError};
 
 /// The try that counts for a block.
@@ -55,7 +56,7 @@ pub fn provenance(campaign: &CampaignFolder) -> Result<Option<Provenance>, Store
 
 /// The first line of a block counts; a last line that a crash tore is none.
 pub(super) fn read_origins(path: &Path) -> Result<BTreeMap<u32, BlockOrigin>, StoreError> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match input::read(path, input::RECORD) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         Err(source) => return Err(StoreError::Io { action: "read", path: path.to_owned(), source }),

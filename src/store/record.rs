@@ -206,6 +206,31 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// A record that says nothing yet: interrupted, begun and ended at `at`.
+    pub fn blank(spec: TrialSpec, host: String, kernel: KernelIdentity, at: Timestamp) -> Self {
+        TrialRecord {
+            schema: super::SCHEMA,
+            run_bench: Version::current(),
+            started: at,
+            ended: at,
+            host,
+            kernel,
+            outcome: TrialOutcome::Interrupted,
+            measurements: Vec::new(),
+            driver: None,
+            parameters: BTreeMap::new(),
+            phases: Vec::new(),
+            counters: BTreeMap::new(),
+            swap: None,
+            sampler: None,
+            host_events: Vec::new(),
+            functional_only: None,
+            overhead: Nanos(0),
+            raw: Vec::new(),
+            spec,
+        }
+    }
+
     /// The value of a metric, if the trial reported it.
     pub fn value(&self, metric: &str) -> Option<f64> {
         self.measurements.iter().find(|m| m.metric.id.as_str() == metric).map(|m| m.value)

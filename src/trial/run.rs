@@ -19,8 +19,8 @@ use crate::host::{HostError, HostSession, SessionOptions, SysRoot};
 use crate::metric::{CounterKind, counter_kind};
 use crate::sample::{Sampled, Sampler, standard_sources};
 use crate::store::{
-    CounterChange, PhaseSpan, SCHEMA, SeriesWriter, StoreError, TrialFolder, TrialOutcome, TrialRecord,
-    TrialSpec, Version, Violation,
+    CounterChange, PhaseSpan, SeriesWriter, StoreError, TrialFolder, TrialOutcome, TrialRecord, TrialSpec,
+    Violation,
 };
 use crate::units::{Nanos, with_causes};
 use crate::workload::{self, Context, Marks, Phase, WorkloadError};
@@ -38,7 +38,8 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<TrialRecord, TrialError> {
     let root = SysRoot::host();
-    let mut record = blank_record(spec, &root);
+    let (host, kernel) = (stable_host_name(&root), kernel_identity(&root));
+    let mut record = TrialRecord::blank(spec, host, kernel, Timestamp::now());
     let begun = Instant::now();
     let wrong_kernel =
         record.spec.kernel.as_ref().and_then(|expected| judge::wrong_kernel(expected, &record.kernel));
@@ -52,30 +53,6 @@ pub async fn run(
     record.overhead = Nanos::from(begun.elapsed()).saturating_sub(Nanos(measured));
     folder.write_record(&record)?;
     Ok(record)
-}
-
-fn blank_record(spec: TrialSpec, root: &SysRoot) -> TrialRecord {
-    TrialRecord {
-        schema: SCHEMA,
-        run_bench: Version::current(),
-        started: Timestamp::now(),
-        ended: Timestamp::now(),
-        host: stable_host_name(root),
-        kernel: kernel_identity(root),
-        outcome: TrialOutcome::Interrupted,
-        measurements: Vec::new(),
-        driver: None,
-        parameters: BTreeMap::new(),
-        phases: Vec::new(),
-        counters: BTreeMap::new(),
-        swap: None,
-        sampler: None,
-        host_events: Vec::new(),
-        functional_only: None,
-        overhead: Nanos(0),
-        raw: Vec::new(),
-        spec,
-    }
 }
 
 /// Prepares the host, runs the workload, restores the host.
